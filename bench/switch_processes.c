@@ -1,0 +1,133 @@
+/* A thread that hands a byte to and fro with a child process, through two pipes. */
+#include "bench/switch_game.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Pins the calling thread, and with it the processes that it forks. 0 or a negative errno. */
+static int pin_self(int cpu)
+{
+    size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+    cpu_set_t *set = CPU_ALLOC(cpu + 1);
+
+    if (!set)
+        return -ENOMEM;
+    CPU_ZERO_S(bytes, set);
+    CPU_SET_S(cpu, bytes, set);
+    int error = pthread_setaffinity_np(pthread_self(), bytes, set);
+    CPU_FREE(set);
+    return -error;
+}
+
+/*
+ * The child: gives back each byte until the pipe is closed. Only calls that are safe after fork.
+ * Signals are blocked, as in all of a crew: what ends the child is the end of file, which comes
+ * with the parent's end, and SIGKILL should only the thread be gone that waits for it.
+ */
+static void child_main(const struct game *game, pid_t parent)
+{
+    char byte;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1); /* the parent died before we asked to die with it */
+    close(game->to_child[1]);
+    close(game->to_parent[0]);
+    while (read(game->to_child[0], &byte, 1) == 1)
+        if (write(game->to_parent[1], &byte, 1) != 1)
+            break;
+    _exit(0);
+}
+
+/* Forks the child on its CPU, the last of the kind's; this thread stays on the first. */
+static int fork_child(struct game *game)
+{
+    const struct cpus *cpus = game->cpus;
+    pid_t parent = getpid();
+    int error = pin_self(cpus->list[cpus->allowed - 1]);
+
+    if (error)
+        goto out;
+    game->child = fork();
+    if (game->child == 0)
+        child_main(game, parent);
+    if (game->child < 0)
+        return -errno;
+    error = pin_self(cpus->list[0]);
+out:
+    if (error)
+        snprintf(game->why_not, game->why_not_size, "processes may not be pinned: %s",
+                 strerror(-error));
+    return error;
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            close(pair[i]);
+    pair[0] = pair[1] = -1;
+}
+
+void pipe_leave(void *context, unsigned index)
+{
+    struct game *game = context;
+    struct rusage used;
+    int status;
+
+    close_pair(game->to_child);
+    close_pair(game->to_parent);
+    if (game->child <= 0)
+        return;
+    while (wait4(game->child, &status, 0, &used) < 0)
+        if (errno != EINTR)
+            return;
+    game->child = 0;
+    game->child_switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
+}
+
+int pipe_enter(void *context, unsigned index)
+{
+    struct game *game = context;
+    int error;
+
+    game->child = 0;
+    game->to_child[0] = game->to_child[1] = game->to_parent[0] = game->to_parent[1] = -1;
+    if (pipe2(game->to_child, O_CLOEXEC) || pipe2(game->to_parent, O_CLOEXEC))
+        error = -errno;
+    else
+        error = fork_child(game);
+    if (error) {
+        pipe_leave(game, index);
+        return error;
+    }
+    /* So that the child's death is an end of file, or EPIPE. */
+    close(game->to_child[0]);
+    close(game->to_parent[1]);
+    game->to_child[0] = game->to_parent[1] = -1;
+    return 0;
+}
+
+/* Signals are blocked in a crew's threads: writing to a child that was killed is EPIPE. */
+int pipe_work(void *context, unsigned index, uint64_t *iterations)
+{
+    struct game *game = context;
+    uint64_t n = 0;
+    char byte = 0;
+
+    while (n < game->steps && !game_is_over(game)) {
+        if (write(game->to_child[1], &byte, 1) != 1 || read(game->to_parent[0], &byte, 1) != 1)
+            return -EPIPE;
+        n += 2; /* there and back */
+    }
+    *iterations = n;
+    return 0;
+}
