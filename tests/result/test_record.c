@@ -327,8 +327,7 @@ static void no_place_at_all_is_said(void **state)
 
 static void frame_has_kind_version_command_time_and_environment(void **state)
 {
-    char program[] = "/opt/someone/bin/rwsem", word[] = "bench", bad[] = "bad\xff",
-         file[] = "/a/b";
+    char program[] = "/opt/someone/bin/rwsem", word[] = "bench", bad[] = "bad\xff", file[] = "/a/b";
     char *const words[] = {program, word, bad, file, NULL};
     json_t *record = record_new("bench mmap", 4, words);
     assert_non_null(record);
