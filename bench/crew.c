@@ -107,14 +107,16 @@ static bool wait_for_start(struct crew *crew)
 static void work(struct member *m)
 {
     const struct crew_job *job = m->crew->job;
-    struct rusage before;
+    struct rusage before = {0};
 
-    getrusage(RUSAGE_THREAD, &before);
+    /* A system-call filter may refuse: then the counts stay 0, and say nothing wrong. */
+    bool is_counted = !getrusage(RUSAGE_THREAD, &before);
     m->cpu_ns = thread_cpu_ns();
     m->error = job->work(job->context, m->index, &m->iterations);
     m->end_ns = clock_monotonic_ns();
     m->cpu_ns = thread_cpu_ns() - m->cpu_ns;
-    getrusage(RUSAGE_THREAD, &m->used);
+    if (!is_counted || getrusage(RUSAGE_THREAD, &m->used))
+        m->used = before = (struct rusage){0};
     m->used.ru_nvcsw -= before.ru_nvcsw;
     m->used.ru_nivcsw -= before.ru_nivcsw;
     m->used.ru_minflt -= before.ru_minflt;
@@ -199,10 +201,14 @@ static bool wait_until_done(struct crew *crew, uint64_t deadline_ns)
     struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
                                 .tv_nsec = (long)(deadline_ns % 1000000000u)};
     while (sem_clockwait(&crew->all_done, CLOCK_MONOTONIC, &deadline)) {
-        if (errno == ETIMEDOUT) {
-            atomic_store_explicit(crew->job->is_over, true, memory_order_relaxed);
+        bool has_run_out = errno == ETIMEDOUT;
+        if (!has_run_out && !bench_interrupted())
+            continue;
+        atomic_store_explicit(crew->job->is_over, true, memory_order_relaxed);
+        if (crew->job->hurry)
+            crew->job->hurry(crew->job->context);
+        if (has_run_out)
             return true;
-        }
     }
     return false;
 }

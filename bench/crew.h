@@ -23,6 +23,9 @@ struct crew_job {
     void (*leave)(void *context, unsigned index); /* if enter succeeded */
     /* Called once, in the thread that failed first, before it leaves: to say why. */
     void (*explain)(void *context, unsigned index, const char *call, int error);
+    /* Called in the caller's thread when the work is to end before it is done, for what does not
+     * look at is_over; maybe more than once. May be NULL. */
+    void (*hurry)(void *context);
     void (*beside)(void *context); /* one more thread, not counted, until is_over; may be NULL */
 };
 

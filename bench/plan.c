@@ -1,8 +1,8 @@
 /* Checks a plan against the machine before anything is measured. */
 #include "bench/plan.h"
+#include "result/cgroup.h"
 #include <errno.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 static const char *const touch_names[] = {"none", "first", "all"};
 
@@ -27,6 +27,19 @@ static uint64_t available_memory(void)
     return (uint64_t)kib << 10;
 }
 
+/* What may be filled before somebody is killed for it: the machine's, or the control groups' limit.
+ * What the groups use already is mostly cache that gives way. */
+static uint64_t usable_memory(void)
+{
+    struct cgroup_limit limit = {0};
+    uint64_t available = available_memory();
+
+    if (cgroup_least("", "memory", "memory.max", "memory.limit_in_bytes", &limit) > 0 &&
+        limit.is_limited && (!available || limit.value < available))
+        return limit.value;
+    return available;
+}
+
 static unsigned most_threads(const struct bench_plan *plan)
 {
     unsigned most = 0;
@@ -35,27 +48,32 @@ static unsigned most_threads(const struct bench_plan *plan)
     return most;
 }
 
+/* Bytes that all threads together may hold filled at once, with `touched` of each mapping. */
+static unsigned __int128 filled(const struct bench_plan *plan, uint64_t touched)
+{
+    const struct bench_workload *w = plan->workload;
+    return ((unsigned __int128)touched * w->held_sizes + w->held_bytes) * most_threads(plan);
+}
+
 int plan_check(const struct bench_plan *plan, char *why, size_t why_size)
 {
-    uint64_t threads = most_threads(plan);
-    uint64_t available = available_memory();
+    uint64_t usable = usable_memory();
     bool touches_all = plan->is_populated || plan->touch == TOUCH_ALL;
-    unsigned __int128 wanted = (unsigned __int128)plan->size * threads;
+    unsigned __int128 mapped = filled(plan, plan->size);
 
-    if (wanted >> 46) {
+    if (mapped >> 46) {
         snprintf(why, why_size,
-                 "%llu threads with mappings of %llu bytes do not fit in an address space: a "
-                 "smaller --size or fewer --threads",
-                 (unsigned long long)threads, (unsigned long long)plan->size);
+                 "%u threads with mappings of %llu bytes do not fit in an address space: a smaller "
+                 "--size or fewer --threads",
+                 most_threads(plan), (unsigned long long)plan->size);
         return -EINVAL;
     }
-    if (touches_all && available && wanted > available / 2) {
+    if (touches_all && usable && mapped > usable / 2) {
         snprintf(why, why_size,
-                 "%llu threads that fill mappings of %llu bytes would take %llu MiB, more than "
-                 "half of the %llu MiB available: a smaller --size, fewer --threads, or --touch "
-                 "first",
-                 (unsigned long long)threads, (unsigned long long)plan->size,
-                 (unsigned long long)(wanted >> 20), (unsigned long long)(available >> 20));
+                 "%u threads would fill %llu MiB, more than half of the %llu MiB that may be used "
+                 "here: a smaller --size, fewer --threads, or --touch first",
+                 most_threads(plan), (unsigned long long)(mapped >> 20),
+                 (unsigned long long)(usable >> 20));
         return -ENOMEM;
     }
     return 0;

@@ -185,8 +185,8 @@ static int run_crowd(struct crowd *crowd, const struct round_request *request,
     return 0;
 }
 
-int round_run(const struct round_request *request, struct round_figures *round, struct hist *phase,
-              struct hist *whole, char *note, size_t note_size)
+void round_run(const struct round_request *request, struct round_figures *round, struct hist *phase,
+               struct hist *whole, char *note, size_t note_size)
 {
     struct crowd crowd = {
         .most = request->round_ns ? UINT64_MAX : request->plan->iterations,
@@ -212,8 +212,11 @@ int round_run(const struct round_request *request, struct round_figures *round, 
     }
     destroy_lock(&crowd.job);
 out:
+    if (error) { /* ours, but no reason to lose what others have measured */
+        explain_failure("preparing the round", -error, &crowd.job, note, note_size);
+        round->outcome = OUTCOME_FAILED;
+    }
     free_workers(crowd.workers, request->threads);
-    return error;
 }
 
 static int lap_three_times(struct bench_worker *w)

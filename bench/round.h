@@ -17,11 +17,11 @@ struct round_request {
 /*
  * Runs it and fills `round` (outcome and raw figures; thread_iterations must have room for all
  * threads), adds the latencies to `phase` (MMAP_PHASES of them) and `whole`, and says in `note`
- * what failed. Blocks for the round's time; bench_interrupt() ends it early. Returns 0, or a
- * negative errno when our own preparations failed (memory); a workload's failure is an outcome.
+ * what failed: the workload, or our own preparations for want of memory. Blocks for the round's
+ * time; bench_interrupt() ends it early.
  */
-int round_run(const struct round_request *request, struct round_figures *round, struct hist *phase,
-              struct hist *whole, char *note, size_t note_size);
+void round_run(const struct round_request *request, struct round_figures *round, struct hist *phase,
+               struct hist *whole, char *note, size_t note_size);
 
 /* Cost of measuring alone: nanoseconds that the loop takes an iteration with `laps` laps. */
 double round_overhead_ns(unsigned laps);

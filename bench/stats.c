@@ -103,12 +103,24 @@ static bool walsh_cut(size_t n, double confidence, size_t *cut, double *covered)
     return true;
 }
 
+/*
+ * Nothing against something is a ratio of 0, or infinite: left out, rounds in which a variant stood
+ * still would count for it. Only its rank matters, and a number keeps averages defined; exp() of
+ * it, and of its half, is 0 or more than any ratio.
+ */
+#define LOG_OF_INFINITE 1e4
+
 static size_t collect_log_ratios(const double *a, const double *b, size_t n, double *logs)
 {
     size_t pairs = 0;
-    for (size_t i = 0; i < n; i++)
-        if (a[i] > 0 && b[i] > 0 && isfinite(a[i]) && isfinite(b[i]))
-            logs[pairs++] = log(a[i]) - log(b[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (!(a[i] >= 0 && b[i] >= 0 && isfinite(a[i]) && isfinite(b[i])) ||
+            (a[i] == 0 && b[i] == 0))
+            continue;
+        logs[pairs++] = a[i] == 0   ? -LOG_OF_INFINITE
+                        : b[i] == 0 ? LOG_OF_INFINITE
+                                    : log(a[i]) - log(b[i]);
+    }
     return pairs;
 }
 

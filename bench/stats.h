@@ -19,7 +19,8 @@
 
 /*
  * Compares `a` with `b`, n rounds each, a[i] and b[i] from the same round. Pairs in which either
- * is not a positive finite number are left out. `confidence` as 0.95. Returns 0 or -ENOMEM.
+ * is negative or not finite, or both are 0, are left out; 0 against more than 0 counts.
+ * `confidence` as 0.95. Returns 0 or -ENOMEM.
  */
 int stats_compare(const double *a, const double *b, size_t n, double confidence,
                   struct stats_ratio *out);

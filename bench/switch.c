@@ -69,6 +69,7 @@ static int play(const struct kind *kind, struct game *game, struct switch_cost *
         .enter = kind->enter,
         .work = kind->work,
         .leave = kind->leave,
+        .hurry = kind->leave ? pipe_hurry : NULL,
         .explain = explain,
     };
     struct crew_result result;

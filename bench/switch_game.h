@@ -39,5 +39,6 @@ int futex_work(void *context, unsigned index, uint64_t *iterations);
 int pipe_enter(void *context, unsigned index);
 int pipe_work(void *context, unsigned index, uint64_t *iterations);
 void pipe_leave(void *context, unsigned index);
+void pipe_hurry(void *context);
 
 #endif

@@ -87,11 +87,21 @@ void pipe_leave(void *context, unsigned index)
     close_pair(game->to_parent);
     if (game->child <= 0)
         return;
+    kill(game->child, SIGKILL); /* also one that is stopped and can't see the end of file */
     while (wait4(game->child, &status, 0, &used) < 0)
         if (errno != EINTR)
             return;
     game->child = 0;
     game->child_switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
+}
+
+/* A child that does not answer, because it is stopped perhaps, must not hold the thread in read().
+ */
+void pipe_hurry(void *context)
+{
+    struct game *game = context;
+    if (game->child > 0)
+        kill(game->child, SIGKILL); /* not waited for before the threads are joined: still ours */
 }
 
 int pipe_enter(void *context, unsigned index)

@@ -54,6 +54,8 @@ struct bench_workload {
     const char *phases[BENCH_PHASES]; /* what the laps time, in order; NULL where fewer */
     unsigned uses;                    /* enum bench_uses: the options that change it */
     size_t default_size;              /* bytes where --size was not given; 0: one page */
+    unsigned held_sizes;              /* mappings of that size that a thread holds at once */
+    size_t held_bytes;                /* bytes that it holds besides, whatever the size */
     /* All return 0 or a negative errno with failed_call set; each but step may be NULL. */
     int (*setup)(struct bench_job *job);     /* once a round, before the threads */
     void (*teardown)(struct bench_job *job); /* after them */

@@ -281,7 +281,8 @@ static int status(void *context)
         for (unsigned g = 0; g < record->gate_count; g++) {
             const struct mmap_variant *v = &record->cells[c].variants[g];
             if (v->series.status == OUTCOME_FAILED) {
-                complain("%u threads, %s: %s", record->cells[c].threads, v->gate, v->series.note);
+                complain("%u thread%s, %s: %s", record->cells[c].threads,
+                         record->cells[c].threads > 1 ? "s" : "", v->gate, v->series.note);
                 return EXIT_FAILED;
             }
         }

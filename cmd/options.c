@@ -85,10 +85,17 @@ out:
 
 int finish_stdout(int status)
 {
-    bool failed = ferror(stdout) != 0;
-    if (fflush(stdout) || failed) {
-        complain("could not write to standard output: %s", strerror(errno));
-        return status == EXIT_DONE ? EXIT_FAILED : status;
-    }
-    return status;
+    static bool is_told;
+    bool has_failed = ferror(stdout) != 0;
+    int error = 0;
+
+    if (fflush(stdout))
+        error = errno;
+    if (!error && !has_failed)
+        return status;
+    if (!is_told)
+        complain("could not write to standard output%s%s", error ? ": " : "",
+                 error ? strerror(error) : "");
+    is_told = true;
+    return status == EXIT_DONE ? EXIT_FAILED : status;
 }

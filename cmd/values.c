@@ -90,13 +90,13 @@ int value_threads(const char *list, unsigned cpus, unsigned most_threads, unsign
         uint64_t n, factor = is_multiple ? cpus : 1;
         if (is_multiple)
             item[length - 1] = '\0';
-        if (parse_count(item, 1, most_threads / factor, &n)) {
+        if (parse_count(item, 1, most_threads, &n)) {
             complain("--threads: '%s%s' is not a number of threads from 1 to %u (or 1x, 2x, … of "
                      "the %u CPUs that may be used here)",
                      item, is_multiple ? "x" : "", most_threads, cpus);
             return -EINVAL;
         }
-        n *= factor;
+        n = n * factor > most_threads ? most_threads : n * factor;
         if (contains(threads, *count, n))
             continue; /* 4 and 2x are the same on two CPUs */
         if (*count == most) {
@@ -116,9 +116,10 @@ bool asks_for_list(int argc, char **argv, const char *name, char letter)
         size_t length = equals ? (size_t)(equals - option) : strlen(option);
         bool is_long = length > 2 && !strncmp(option, "--", 2) && length - 2 <= strlen(name) &&
                        !strncmp(option + 2, name, length - 2);
-        bool is_short = option[0] == '-' && option[1] == letter;
-        if (is_short && option[2])
-            value = option + 2;
+        const char *at = option[0] == '-' && option[1] != '-' ? strchr(option + 1, letter) : NULL;
+        bool is_short = at != NULL; /* also at the end of a bundle: -qg list */
+        if (is_short && at[1])
+            value = at + 1;
         if ((is_long || is_short) && !strcmp(value, "list"))
             return true;
     }

@@ -31,7 +31,8 @@ char *record_text(const json_t *record);
 struct record_file {
     char *path;      /* as asked for, for messages; NULL while nothing is open */
     char *target;    /* what is replaced: path with symbolic links followed; NULL: written direct */
-    char *temporary; /* where it is being written: same folder, removed unless renamed */
+    char *temporary; /* where it is being written: same folder, removed unless renamed; NULL: a
+                      * file that gets its name only when it is whole, where the system has such */
     int fd;          /* of the temporary file, or of what is written direct */
 };
 

@@ -79,16 +79,16 @@ static int folder_length(const char *path)
 }
 
 /*
- * Creates a file of a name that nobody has, in the folder of `beside`. Returns its descriptor and
- * its allocated name, or a negative errno.
+ * Makes a name that nobody has, in the folder of `beside`, by `make` (which fails with EEXIST where
+ * somebody has it). Returns what `make` returned, and the allocated name, or a negative errno.
  */
-static int create_unique(const char *beside, const char *stem, const char *ending, mode_t mode,
-                         char **name)
+static int make_unique(const char *beside, const char *stem, const char *ending,
+                       int (*make)(const char *name, int argument), int argument, char **name)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
         uint64_t number;
         char *made;
-        /* Uniqueness is O_EXCL's work; the number only has to differ from one try to the next. */
+        /* The number only has to differ from one try to the next. */
         if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number)) {
             struct timespec t;
             clock_gettime(CLOCK_MONOTONIC, &t);
@@ -97,17 +97,54 @@ static int create_unique(const char *beside, const char *stem, const char *endin
         if (asprintf(&made, "%.*s%s%016llx%s", folder_length(beside), beside, stem,
                      (unsigned long long)number, ending) < 0)
             return -ENOMEM;
-        int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-        int error = fd < 0 ? -errno : 0;
-        if (fd >= 0) {
+        int result = make(made, argument);
+        int error = result < 0 ? -errno : 0;
+        if (!error) {
             *name = made;
-            return fd;
+            return result;
         }
         free(made);
         if (error != -EEXIST)
             return error;
     }
     return -EEXIST;
+}
+
+static int create_new(const char *name, int mode)
+{
+    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, (mode_t)mode);
+}
+
+/* Gives the nameless file `fd` a name. */
+static int link_new(const char *name, int fd)
+{
+    char nameless[32];
+    snprintf(nameless, sizeof(nameless), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* A descriptor for a new file in the folder of `beside`, or a negative errno. */
+static int create_unique(const char *beside, const char *stem, const char *ending, mode_t mode,
+                         char **name)
+{
+    return make_unique(beside, stem, ending, create_new, (int)mode, name);
+}
+
+/*
+ * A file in the folder of `beside` that has no name yet, so that whatever ends us abruptly leaves
+ * nothing behind. Returns its descriptor, or -1 where that can't be had: not every file system
+ * makes such files, and without /proc they can't be given a name.
+ */
+static int create_nameless(const char *beside)
+{
+    char *folder = NULL;
+    int length = folder_length(beside);
+    if (asprintf(&folder, "%.*s", length ? length : 1, length ? beside : ".") < 0)
+        return -1;
+    int fd =
+        access("/proc/self/fd", X_OK) ? -1 : open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(folder);
+    return fd;
 }
 
 /* The descriptor that a name such as /dev/stdout or /dev/fd/3 stands for, or -1. */
@@ -172,14 +209,17 @@ static int open_beside(struct record_file *file, const char *target, const struc
 {
     if (old && faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) != 0)
         return -errno;
-    int fd = create_unique(target, ".rwsem-", ".tmp", 0666, &file->temporary);
+    int fd = create_nameless(target);
+    if (fd < 0)
+        fd = create_unique(target, ".rwsem-", ".tmp", 0666, &file->temporary);
     if (fd < 0)
         return fd;
     /* Who made the old file private wants the new one private too. */
     if (old && fchmod(fd, old->st_mode & 0777) != 0) {
         int error = -errno;
         close(fd);
-        unlink(file->temporary);
+        if (file->temporary)
+            unlink(file->temporary);
         free(file->temporary);
         file->temporary = NULL;
         return error;
@@ -276,15 +316,21 @@ int record_open(struct record_file *file, const char *path)
 /* Whether fsync's error says only that there is nothing to sync there (a pipe, a pseudo file). */
 static bool is_unsyncable(int error)
 {
-    return error == EINVAL || error == EROFS || error == ENOTSUP || error == ENOSYS;
+    return error == EINVAL || error == EROFS || error == ENOTSUP || error == ENOSYS ||
+           error == EPERM || error == EACCES; /* the last two: a system-call filter */
 }
 
-/* Writes, syncs and closes. Closes `fd` in any case. Returns 0 or a negative errno. */
-static int write_out(int fd, const char *text, size_t length)
+/*
+ * Writes, syncs and closes; where `beside` is given, a nameless file gets a name there. Closes `fd`
+ * in any case. Returns 0 or a negative errno.
+ */
+static int write_out(int fd, const char *text, size_t length, const char *beside, char **name)
 {
     int error = write_all(fd, text, length);
     if (!error && fsync(fd) != 0 && !is_unsyncable(errno))
         error = -errno;
+    if (!error && beside)
+        error = make_unique(beside, ".rwsem-", ".tmp", link_new, fd, name);
     /* Network file systems tell here that the disk was full. */
     if (close(fd) != 0 && !error && errno != EINTR)
         error = -errno;
@@ -310,7 +356,7 @@ static int save_in(const char *folder, const char *text, size_t length)
     if (asprintf(&beside, "%s/", folder) < 0)
         return -ENOMEM;
     int fd = create_unique(beside, "rwsem-record-", ".json", 0600, &name);
-    int error = fd < 0 ? fd : write_out(fd, text, length);
+    int error = fd < 0 ? fd : write_out(fd, text, length, NULL, NULL);
     if (!error) {
         say("the record went to %s instead", name);
     } else {
@@ -374,7 +420,8 @@ int record_save(struct record_file *file, const json_t *record)
     size_t length = text ? strlen(text) : 0;
     int error = -ENOMEM;
     if (text)
-        error = write_out(file->fd, text, length);
+        error = write_out(file->fd, text, length, file->temporary ? NULL : file->target,
+                          &file->temporary);
     else
         close(file->fd);
     if (!error && file->target) {

@@ -86,6 +86,7 @@ const struct bench_workload workload_fault = {
     .like = "a runtime whose threads first touch neighbouring heap pages (golang/go 33092)",
     .does = "faults in one page of a region that all threads share",
     .phases = {"fault"},
+    .held_bytes = 64 << 12,
     .setup = setup,
     .teardown = teardown,
     .enter = enter,

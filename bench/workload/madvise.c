@@ -137,6 +137,7 @@ const struct bench_workload workload_madvise = {
     .does = "changes the advice of its part of a region, then asks what of it is resident",
     .phases = {"madvise", "mincore"},
     .uses = USES_SIZE | USES_TOUCH,
+    .held_sizes = 1,
     .default_size = 256 << 10,
     .setup = setup,
     .teardown = teardown,

@@ -81,6 +81,7 @@ const struct bench_workload workload_malloc = {
     .does = "allocates 8 blocks of random size through libc's arenas, touches and frees them",
     .phases = {"malloc x8", "touch x8", "free x8"},
     .uses = USES_TOUCH,
+    .held_bytes = 8 << 20,
     .enter = enter,
     .step = step,
     .leave = leave,

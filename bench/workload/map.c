@@ -28,6 +28,7 @@ const struct bench_workload workload_map = {
     .does = "maps anonymous memory, touches it and unmaps it",
     .phases = {"mmap", "touch", "munmap"},
     .uses = USES_SIZE | USES_TOUCH | USES_POPULATE,
+    .held_sizes = 1,
     .step = workload_map_step,
     .leave = worker_give_back,
 };

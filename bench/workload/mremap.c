@@ -58,6 +58,7 @@ const struct bench_workload workload_mremap = {
     .does = "grows a touched mapping fourfold by mremap, touches the new part and unmaps it",
     .phases = {"mremap", "touch", "munmap"},
     .uses = USES_SIZE | USES_TOUCH,
+    .held_sizes = 4,
     .step = step,
     .leave = worker_give_back,
 };

@@ -48,6 +48,7 @@ const struct bench_workload workload_protect = {
     .does = "reserves memory without rights, opens it by mprotect, touches it and unmaps it",
     .phases = {"map+protect", "touch", "munmap"},
     .uses = USES_SIZE | USES_TOUCH,
+    .held_sizes = 1,
     .default_size = 64 << 10,
     .step = step,
     .leave = worker_give_back,

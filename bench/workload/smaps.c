@@ -101,6 +101,7 @@ const struct bench_workload workload_smaps = {
     .does = "maps, touches and unmaps memory, while a thread more reads /proc/self/smaps",
     .phases = {"mmap", "touch", "munmap"},
     .uses = USES_SIZE | USES_TOUCH | USES_POPULATE,
+    .held_sizes = 1,
     .setup = setup,
     .teardown = teardown,
     .step = step,

@@ -55,6 +55,7 @@ const struct bench_workload workload_stack = {
     .does = "maps a stack with a guard page, touches its top and unmaps it",
     .phases = {"map+protect", "touch", "munmap"},
     .uses = USES_SIZE | USES_TOUCH,
+    .held_sizes = 1,
     .default_size = 256 << 10,
     .step = step,
     .leave = worker_give_back,

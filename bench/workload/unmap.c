@@ -72,6 +72,7 @@ const struct bench_workload workload_unmap = {
     .does = "unmaps one area of 16 that were mapped and touched before, back to back",
     .phases = {"munmap"},
     .uses = USES_SIZE | USES_TOUCH,
+    .held_sizes = 16,
     .enter = enter,
     .step = step,
     .leave = leave,

@@ -1,4 +1,5 @@
 """What `rwsem bench mmap` does when the machine or the user gets in its way."""
+import fcntl
 import glob
 import json
 import os
@@ -9,7 +10,7 @@ import tempfile
 import unittest
 
 from rwsem_command import (HELPERS, RWSEM, SHORT, assert_valid, bench, bench_json, not_sanitized,
-                           start_and_signal, thread_count, variants)
+                           start_and_signal, thread_count, variants, wait_until)
 
 LONG = ["bench", "mmap", "--gate", "none,mutex", "--threads", "3", "--time", "60s",
         "--no-switches"]
@@ -44,6 +45,74 @@ class Interrupted(unittest.TestCase):
     def test_sigterm_saves_a_partial_record(self):
         self.interrupted(signal.SIGTERM)
 
+    def test_a_signal_and_its_echo_lose_nothing(self):
+        """timeout(1) signals its child and then the whole group, at nearly the same moment."""
+        process = subprocess.Popen([RWSEM, *LONG, "-o", self.path], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        wait_until(lambda: thread_count(process.pid) >= 4)
+        for _ in range(3):
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143)
+        with open(self.path, encoding="utf-8") as f:
+            assert_valid(json.load(f))
+
+    def test_sudden_death_leaves_no_temporary_file(self):
+        process = subprocess.Popen([RWSEM, *LONG, "-o", self.path], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        wait_until(lambda: thread_count(process.pid) >= 4)
+        process.kill()
+        process.wait(timeout=60)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_record_is_saved_before_a_reader_that_does_not_read(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        process = subprocess.Popen([RWSEM, *LONG, "-o", self.path], stdout=writer,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        os.set_blocking(writer, False)
+        os.write(writer, b"x" * 4096)
+        os.set_blocking(writer, True)
+        os.close(writer)
+        wait_until(lambda: thread_count(process.pid) >= 4)
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: os.path.exists(self.path))
+        process.kill()
+        process.wait(timeout=60)
+        with open(self.path, encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["interrupted_by"], "SIGINT")
+
+    def test_stopped_child_of_the_pipe_measurement_holds_nothing_up(self):
+        process = subprocess.Popen([RWSEM, "bench", "mmap", "--gate", "none", "--threads", "1",
+                                    "--time", "10ms", "--json"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        child = []
+
+        def has_child():
+            try:
+                tasks = os.listdir(f"/proc/{process.pid}/task")
+            except FileNotFoundError:
+                tasks = []
+            for task in tasks:
+                try:
+                    with open(f"/proc/{process.pid}/task/{task}/children", encoding="ascii") as f:
+                        child[:] = f.read().split()
+                except FileNotFoundError:
+                    continue
+                if child:
+                    return True
+            return process.poll() is not None
+        wait_until(has_child)
+        if child:
+            try:
+                os.kill(int(child[0]), signal.SIGSTOP)
+            except ProcessLookupError:
+                pass
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        assert_valid(json.loads(out))
+
     def test_interrupted_json_on_stdout_is_whole(self):
         status, out, _ = start_and_signal([*LONG, "--json"], lambda p: thread_count(p.pid) >= 4,
                                           signal.SIGINT)
@@ -75,6 +144,46 @@ class Interrupted(unittest.TestCase):
 
 
 class Exhausted(unittest.TestCase):
+    @not_sanitized
+    def test_a_cell_that_does_not_fit_leaves_the_others_figures(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (140000 << 10, 140000 << 10))
+        done, record = bench_json("--gate", "none", "--threads", "1,4096", *SHORT, preexec_fn=limit)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        assert_valid(record)
+        self.assertEqual([v["status"] for _, v in variants(record)], ["ok", "failed"])
+
+    def test_what_a_burst_holds_counts_before_it_is_touched(self):
+        with open("/proc/meminfo", encoding="ascii") as f:
+            kib = next(int(line.split()[1]) for line in f if line.startswith("MemAvailable"))
+        size = (kib // 8) >> 2 << 12
+        done = bench("--workload", "unmap", "--touch", "all", "--threads", "1", "--size", str(size),
+                     *SHORT)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("smaller --size", done.stderr)
+
+    def test_file_size_limit_does_not_end_a_run(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        with tempfile.TemporaryFile() as full:
+            full.write(b"x" * 4096)
+            full.flush()
+            done = subprocess.run([RWSEM, "bench", "mmap", "--gate", "none", "--threads", "1",
+                                   *SHORT], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, preexec_fn=limit)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("standard output", done.stderr)
+        self.assertEqual(done.stderr.count("standard output"), 1, "said once")
+
+    def test_ignored_sigchld_does_not_spoil_the_switch_counts(self):
+        done, record = bench_json("--gate", "none", "--threads", "1", "--time", "6ms",
+                                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for cost in record["bench_mmap"]["switches"]:
+            if cost["kind"] == "processes, one CPU" and cost["measured"]:
+                steps = cost["steps"] * len(cost["elapsed_ns"])
+                self.assertGreater(cost["context_switches"] / steps, 0.8)
+
     @not_sanitized
     def test_memory_exhaustion_in_mid_run_is_reported_and_recorded(self):
         def limit():

@@ -70,7 +70,7 @@ class Usage(unittest.TestCase):
                 self.refused([f"--size={size}"], "--size")
 
     def test_more_memory_than_there_is_is_refused_before_it_is_touched(self):
-        self.refused(["--size", "8G", "--threads", "64", "--touch", "all"], "MiB available",
+        self.refused(["--size", "8G", "--threads", "64", "--touch", "all"], "MiB that may be used",
                      status=3)
 
     def test_numbers_of_rounds_and_iterations_are_checked(self):
@@ -99,6 +99,9 @@ class Usage(unittest.TestCase):
         done = bench("--frobnicate")
         self.assertEqual(done.returncode, 2)
         self.assertIn("frobnicate", done.stderr)
+
+    def test_lists_are_found_in_a_bundle_of_letters(self):
+        self.assertEqual(bench("-qg", "list").stdout, bench("--gate", "list").stdout)
 
     def test_lists_name_every_gate_and_workload(self):
         gates = bench("--gate", "list")
