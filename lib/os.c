@@ -1,0 +1,204 @@
+/* The only place with system calls, by syscall(2) so that none is a cancellation point. */
+#include "os.h"
+#include "rwsem-atomic.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct timespec as_timespec(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
+}
+
+int os_futex_wait(uint32_t *word, uint32_t expected, uint64_t until_ns, uint32_t bits,
+                  enum os_scope scope)
+{
+    struct timespec until = as_timespec(until_ns);
+    int op = FUTEX_WAIT_BITSET | (scope == OS_PRIVATE ? FUTEX_PRIVATE_FLAG : 0);
+    int saved = errno, rc;
+
+    rc = (int)syscall(SYS_futex, word, op, expected, until_ns == OS_NEVER ? NULL : &until, NULL,
+                      bits);
+    if (rc < 0)
+        rc = -errno;
+    errno = saved;
+    return rc;
+}
+
+int os_futex_wake(uint32_t *word, int count, uint32_t bits, enum os_scope scope)
+{
+    int op = FUTEX_WAKE_BITSET | (scope == OS_PRIVATE ? FUTEX_PRIVATE_FLAG : 0);
+    int saved = errno, rc;
+
+    rc = (int)syscall(SYS_futex, word, op, count, NULL, NULL, bits);
+    if (rc < 0)
+        rc = -errno;
+    errno = saved;
+    return rc;
+}
+
+uint64_t os_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint32_t os_tid(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+void os_sleep_ns(uint64_t ns)
+{
+    struct timespec time = as_timespec(ns);
+    int saved = errno;
+
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, NULL); /* shorter by a signal is fine */
+    errno = saved;
+}
+
+void os_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* about as long as PAUSE; `yield` is a nop on most */
+#else
+    __asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* Reads a small file into buf as a string; returns its length or a negative errno. */
+static int read_file(const char *path, char *buf, size_t size)
+{
+    int saved = errno, fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long n = fd < 0 ? -1 : syscall(SYS_read, fd, buf, size - 1);
+    int rc = n < 0 ? -errno : (int)n;
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    errno = saved;
+    buf[rc > 0 ? rc : 0] = '\0';
+    return rc;
+}
+
+/* CPUs' worth of the quota in one cgroup directory, rounded up; UINT_MAX: no quota. */
+static unsigned quota_in(const char *dir)
+{
+    char path[4200], text[64];
+    unsigned long long quota, period;
+
+    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", dir);
+    if (read_file(path, text, sizeof(text)) <= 0 ||
+        sscanf(text, "%llu %llu", &quota, &period) != 2 || !period)
+        return UINT32_MAX;
+    return (unsigned)((quota + period - 1) / period);
+}
+
+/* The smallest quota of this process's cgroup (version 2) and those above. */
+static unsigned cgroup_cpus(void)
+{
+    char text[4096], *dir, *end;
+    unsigned least = UINT32_MAX, here;
+
+    if (read_file("/proc/self/cgroup", text, sizeof(text)) <= 0 || !(dir = strstr(text, "0::/")))
+        return least;
+    dir += strlen("0::");
+    dir[strcspn(dir, "\n")] = '\0';
+    for (;;) {
+        here = quota_in(dir);
+        least = here < least ? here : least;
+        end = strrchr(dir, '/');
+        if (!end || !*dir)
+            return least;
+        *end = '\0';
+    }
+}
+
+unsigned os_usable_cpus(uint64_t now_ns)
+{
+    enum { AFFINITY_NS = 1000000000, QUOTAS_PER = 16 };
+    static uint64_t next_ns;
+    static uint32_t cached, quota, looks;
+    /* relaxed, all: two threads that look at once store the same */
+    uint32_t known = RWSEM__LOAD(&cached, RWSEM__RELAXED);
+    unsigned long mask[128];
+    unsigned cpus = 0;
+    long n, i;
+    int saved = errno;
+
+    if (known && now_ns < RWSEM__LOAD(&next_ns, RWSEM__RELAXED))
+        return known;
+    RWSEM__STORE(&next_ns, now_ns + AFFINITY_NS, RWSEM__RELAXED);
+    if (RWSEM__ADD(&looks, 1u, RWSEM__RELAXED) % QUOTAS_PER == 0)
+        RWSEM__STORE(&quota, cgroup_cpus(), RWSEM__RELAXED);
+    n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+    for (i = 0; i < n / (long)sizeof(mask[0]); i++)
+        cpus += (unsigned)__builtin_popcountl(mask[i]);
+    errno = saved;
+    known = RWSEM__LOAD(&quota, RWSEM__RELAXED);
+    cpus = known && known < cpus ? known : cpus;
+    cpus = cpus ? cpus : 1; /* cannot tell: no spinning */
+    RWSEM__STORE(&cached, cpus, RWSEM__RELAXED);
+    return cpus;
+}
+
+/* Field 3 of /proc/TID/stat into *state, field 22 into *birth. False: cannot tell. */
+static bool read_stat(uint32_t tid, char *state, uint64_t *birth)
+{
+    char path[32], text[1024], *at;
+    unsigned long long start;
+
+    snprintf(path, sizeof(path), "/proc/%u/stat", tid);
+    if (read_file(path, text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
+        return false;
+    if (sscanf(at + 1,
+               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+               "%*s %llu",
+               state, &start) != 2)
+        return false;
+    *birth = start;
+    return true;
+}
+
+bool os_is_thread_dead(uint32_t tid)
+{
+    int saved = errno;
+    bool is_gone = syscall(SYS_tkill, tid, 0) < 0 && errno == ESRCH;
+    uint64_t birth;
+    char state;
+
+    errno = saved;
+    if (is_gone)
+        return true;
+    return read_stat(tid, &state, &birth) && (state == 'Z' || state == 'X');
+}
+
+uint32_t os_thread_birth(uint32_t tid)
+{
+    uint64_t birth = 0;
+    char state;
+
+    return read_stat(tid, &state, &birth) ? (uint32_t)birth : 0;
+}
+
+uint32_t os_pid_namespace(void)
+{
+    int saved = errno;
+    struct stat st;
+    uint32_t inode = stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
+
+    errno = saved;
+    return inode;
+}

@@ -1,0 +1,228 @@
+/*
+ * The calls, out of line: everything the inlined fast paths pass on, and the small calls that
+ * never wait. Waiting is slow.c's and shared.c's.
+ */
+#include "check.h"
+#include "slow.h"
+#include <pthread.h>
+#include <stddef.h>
+
+/* Process-wide: a value that no lock has (QLOCK without QUEUED, I1), see rwsem-fast.h. */
+#define NO_IDLE_WORD WORD_QLOCK
+
+uint64_t rwsem__idle_guess;
+__thread uint64_t rwsem__self_hold;
+
+static const struct rwsem__limits no_limits = {.until_ns = OS_NEVER};
+static const struct rwsem__limits no_waiting = {.until_ns = OS_NEVER, .is_try = true};
+static const struct rwsem__limits until_signal = {.until_ns = OS_NEVER, .is_interruptible = true};
+
+static void forget_tid(void)
+{
+    RWSEM__SELF = 0; /* the child's only thread has another TID */
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    rwsem__load_tunables();
+    if (rwsem__start_watching())
+        rwsem__idle_guess = NO_IDLE_WORD;
+    /* no memory for the handler: fork() is then refused its one guarantee, and nothing else */
+    (void)pthread_atfork(NULL, NULL, forget_tid);
+}
+
+uint64_t rwsem__own_hold(void)
+{
+    if (!RWSEM__SELF)
+        RWSEM__SELF = word_write_hold(os_tid());
+    return RWSEM__SELF;
+}
+
+/* Takes the lock, unwatched. */
+int rwsem__take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
+{
+    struct rwsem__request rq = {
+        .sem = sem,
+        .mode = mode,
+        .hold = mode == MODE_READ ? WORD_READER : rwsem__own_hold(),
+        .limits = limits,
+    };
+    uint64_t seen = 0;
+    int rc;
+
+    if (RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_SHARED) /* relaxed: a mode never changes */
+        return rwsem__take_shared(&rq);
+    rc = rwsem__try_take(&rq, &seen);
+    return rc == -EBUSY && !limits->is_try ? rwsem__take_private(&rq) : rc;
+}
+
+/* Gives up `give`, gains `keep`, unwatched. */
+void rwsem__release(rwsem_t *sem, uint64_t give, uint64_t keep)
+{
+    if (RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_SHARED) /* relaxed: as above */
+        rwsem__release_shared(sem, give, keep);
+    else
+        rwsem__release_private(sem, give, keep);
+}
+
+static int down(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
+{
+    if (rwsem__is_watched(sem))
+        return rwsem__watched_take(sem, mode, limits);
+    return rwsem__take(sem, mode, limits);
+}
+
+int rwsem__down_read_slow(rwsem_t *sem)
+{
+    return down(sem, MODE_READ, &no_limits);
+}
+
+int rwsem__down_write_slow(rwsem_t *sem)
+{
+    return down(sem, MODE_WRITE, &no_limits);
+}
+
+int rwsem_try_down_read(rwsem_t *sem)
+{
+    return down(sem, MODE_READ, &no_waiting);
+}
+
+int rwsem_try_down_write(rwsem_t *sem)
+{
+    return down(sem, MODE_WRITE, &no_waiting);
+}
+
+int rwsem_down_read_interruptible(rwsem_t *sem)
+{
+    return down(sem, MODE_READ, &until_signal);
+}
+
+int rwsem_down_write_interruptible(rwsem_t *sem)
+{
+    return down(sem, MODE_WRITE, &until_signal);
+}
+
+static int down_until(rwsem_t *sem, enum rwsem__mode mode, const struct timespec *deadline)
+{
+    struct rwsem__limits limits = {.until_ns = 0};
+    int rc = down(sem, mode, &no_waiting);
+
+    if (rc != -EBUSY)
+        return rc;
+    if (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000)
+        return -EINVAL;
+    if (deadline->tv_sec >= INT64_MAX / 1000000000)
+        limits.until_ns = OS_NEVER;
+    else if (deadline->tv_sec >= 0)
+        limits.until_ns = (uint64_t)deadline->tv_sec * 1000000000 + (uint64_t)deadline->tv_nsec;
+    return down(sem, mode, &limits);
+}
+
+int rwsem_down_read_until(rwsem_t *sem, const struct timespec *deadline)
+{
+    return down_until(sem, MODE_READ, deadline);
+}
+
+int rwsem_down_write_until(rwsem_t *sem, const struct timespec *deadline)
+{
+    return down_until(sem, MODE_WRITE, deadline);
+}
+
+/* A writer's hold as it stands in the word: nobody changes it while it is held. */
+static uint64_t writer_in(const rwsem_t *sem)
+{
+    return RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_WRITE_HOLD;
+}
+
+void rwsem__up_read_slow(rwsem_t *sem)
+{
+    if (rwsem__is_watched(sem) && !rwsem__watched_release(sem, MODE_READ))
+        return;
+    rwsem__release(sem, WORD_READER, 0);
+}
+
+void rwsem__up_write_slow(rwsem_t *sem)
+{
+    if (rwsem__is_watched(sem) && !rwsem__watched_release(sem, MODE_WRITE))
+        return;
+    rwsem__release(sem, writer_in(sem), 0);
+}
+
+void rwsem_downgrade_write(rwsem_t *sem)
+{
+    if (rwsem__is_watched(sem) && !rwsem__watched_change(sem, MODE_READ))
+        return;
+    rwsem__release(sem, writer_in(sem), WORD_READER);
+}
+
+int rwsem_try_upgrade(rwsem_t *sem)
+{
+    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
+    uint64_t hold = rwsem__own_hold();
+
+    while (word_readers(word) == 1 && !(word & WORD_HANDOFF)) {
+        /* acquire: pairs with the releases of the readers that left meanwhile */
+        if (RWSEM__CAS(&sem->word, &word, word - WORD_READER + hold, RWSEM__ACQUIRE)) {
+            if (word & WORD_SHARED)
+                rwsem__shared_has_writer(sem);
+            if (rwsem__is_watched(sem))
+                rwsem__watched_change(sem, MODE_WRITE);
+            return 0;
+        }
+    }
+    return -EBUSY;
+}
+
+int rwsem_init(rwsem_t *sem, unsigned flags)
+{
+    uint64_t word = 0;
+
+    if (flags & ~(unsigned)(RWSEM_RECURSIVE_READ | RWSEM_SHARED | RWSEM_WATCHED))
+        return -EINVAL;
+    if (flags & RWSEM_SHARED && flags & RWSEM_WATCHED)
+        return -EINVAL;
+    word |= flags & RWSEM_RECURSIVE_READ ? WORD_RECURSIVE : 0;
+    word |= flags & RWSEM_SHARED ? WORD_SHARED : 0;
+    word |= flags & RWSEM_WATCHED ? WORD_WATCHED : 0;
+    /* relaxed: nobody may use it yet, so whoever publishes the lock orders this */
+    RWSEM__STORE(&sem->extra, UINT64_C(0), RWSEM__RELAXED);
+    RWSEM__STORE(&sem->word, word, RWSEM__RELAXED);
+    return 0;
+}
+
+int rwsem_destroy(rwsem_t *sem)
+{
+    /* acquire: pairs with the last release, whose data the caller may be about to free */
+    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__ACQUIRE);
+
+    if (word & (WORD_HELD | WORD_QUEUED | WORD_WOKEN | WORD_SPINNER)) {
+        rwsem__report_destroy(sem);
+        return -EBUSY;
+    }
+    rwsem__forget(sem);
+    return 0;
+}
+
+bool rwsem_is_locked(const rwsem_t *sem)
+{
+    return RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_HELD; /* relaxed: a snapshot */
+}
+
+bool rwsem_is_contended(const rwsem_t *sem)
+{
+    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED); /* relaxed: a snapshot */
+
+    return word & (WORD_QUEUED | WORD_SPINNER | WORD_WOKEN | WORD_SLEEPERS);
+}
+
+uint32_t rwsem_owner(const rwsem_t *sem)
+{
+    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED); /* relaxed: a snapshot */
+
+    return word & WORD_WRITER ? word_holder(word) : 0;
+}
+
+bool rwsem_is_write_held_by_me(const rwsem_t *sem)
+{
+    return rwsem_owner(sem) == word_holder(rwsem__own_hold());
+}

@@ -1,0 +1,175 @@
+/* One misuse or one count a run, by name; test_watch.py knows what must come of it. */
+#include "rwsem-stats.h"
+#include "watchdog.h"
+#include <pthread.h>
+#include <string.h>
+
+static rwsem_t a, b, c;
+
+static void *up_elsewhere(void *arg)
+{
+    rwsem_up_write(&a);
+    return NULL;
+}
+
+static void take_both(rwsem_t *first, rwsem_t *second)
+{
+    (void)rwsem_down_write(first);
+    (void)rwsem_down_read(second);
+    rwsem_up_read(second);
+    rwsem_up_write(first);
+}
+
+static int recursive_read(void)
+{
+    (void)rwsem_down_read(&a);
+    (void)rwsem_down_read(&a);
+    rwsem_up_read(&a);
+    rwsem_up_read(&a);
+    return 0;
+}
+
+static int self_deadlock(void)
+{
+    struct timespec deadline = in_ms(5);
+
+    (void)rwsem_down_read(&a);
+    (void)rwsem_down_write_until(&a, &deadline);
+    rwsem_up_read(&a);
+    return 0;
+}
+
+/* The lock must come out of it unharmed in debug mode; otherwise it is undefined what does. */
+static int up_without_down(void)
+{
+    (void)rwsem_down_read(&a);
+    rwsem_up_read(&a);
+    if (getenv("RWSEM_DEBUG"))
+        rwsem_up_read(&a);
+    return rwsem_is_locked(&a);
+}
+
+static int wrong_owner(void)
+{
+    pthread_t thread;
+
+    (void)rwsem_down_write(&a);
+    pthread_create(&thread, NULL, up_elsewhere, NULL);
+    pthread_join(thread, NULL);
+    return rwsem_is_locked(&a);
+}
+
+static int destroy_while_held(void)
+{
+    (void)rwsem_down_write(&a);
+    if (rwsem_destroy(&a) == 0)
+        return 1;
+    rwsem_up_write(&a);
+    return 0;
+}
+
+static int order_inversion(void)
+{
+    take_both(&a, &b);
+    take_both(&b, &c);
+    take_both(&c, &a);
+    return 0;
+}
+
+static int right_use(void)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        take_both(&a, &b);
+        take_both(&a, &c);
+        take_both(&b, &c);
+    }
+    (void)rwsem_down_write(&a);
+    rwsem_downgrade_write(&a);
+    (void)rwsem_try_upgrade(&a);
+    rwsem_up_write(&a);
+    return rwsem_destroy(&a) || rwsem_destroy(&b) || rwsem_destroy(&c);
+}
+
+static int counts(void)
+{
+    struct timespec deadline = in_ms(3);
+    struct rwsem_stats stats;
+    rwsem_t *sem = &b;
+
+    if (!getenv("RWSEM_STATS"))
+        rwsem_init(sem, RWSEM_WATCHED);
+    (void)rwsem_down_write(sem);
+    (void)rwsem_down_read_until(sem, &deadline);
+    rwsem_downgrade_write(sem);
+    rwsem_up_read(sem);
+    (void)rwsem_down_read(sem);
+    rwsem_up_read(sem);
+    if (rwsem_get_stats(sem, &stats))
+        return 1;
+    if (stats.reads != 1 || stats.writes != 1 || stats.refused != 1 || stats.waits != 1)
+        return 2;
+    if (stats.wait_ns < 2000000 || stats.wait_max_ns != stats.wait_ns || !stats.hold_ns)
+        return 3;
+    rwsem_destroy(sem);
+    return rwsem_get_stats(sem, &stats) ? 0 : 4;
+}
+
+static int counts_nothing(void)
+{
+    struct rwsem_stats stats;
+
+    (void)rwsem_down_write(&a);
+    rwsem_up_write(&a);
+    return rwsem_get_stats(&a, &stats) == 0;
+}
+
+static int tunable_is(uint64_t expected)
+{
+    uint64_t value = 0;
+
+    return rwsem_tunable("handoff_ns", &value) || value != expected ||
+           !rwsem_tunable("no_such", &value);
+}
+
+static int tunable_is_5(void)
+{
+    return tunable_is(5);
+}
+
+static int tunable_is_default(void)
+{
+    return tunable_is(2000000);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} cases[] = {
+    {"recursive_read", recursive_read},
+    {"self_deadlock", self_deadlock},
+    {"up_without_down", up_without_down},
+    {"wrong_owner", wrong_owner},
+    {"destroy_while_held", destroy_while_held},
+    {"order_inversion", order_inversion},
+    {"right_use", right_use},
+    {"counts", counts},
+    {"counts_all", counts},
+    {"counts_nothing", counts_nothing},
+    {"tunable_is_5", tunable_is_5},
+    {"tunable_is_default", tunable_is_default},
+};
+
+int main(int argc, char **argv)
+{
+    size_t i;
+
+    watch_for_hang(&a, 30);
+    (void)rwsem_set_name(&a, "the cache");
+    for (i = 0; argc == 2 && i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (strcmp(cases[i].name, argv[1]) == 0)
+            return cases[i].run();
+    }
+    return 64;
+}
