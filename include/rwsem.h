@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* 16 bytes; the fields belong to the library, lib/word.h explains them. */
-typedef struct rwsem {
+typedef struct rwsem_s {
     uint64_t word;  /* state: flags, and the number of readers or the writer's TID */
     uint64_t extra; /* private lock: first waiter; shared lock: what tells its writer from others */
 } rwsem_t;

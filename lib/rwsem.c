@@ -105,12 +105,12 @@ int rwsem_down_write_interruptible(rwsem_t *sem)
 static int down_until(rwsem_t *sem, enum rwsem__mode mode, const struct timespec *deadline)
 {
     struct rwsem__limits limits = {.until_ns = 0};
-    int rc = down(sem, mode, &no_waiting);
+    int rc;
 
-    if (rc != -EBUSY)
-        return rc;
-    if (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000)
-        return -EINVAL;
+    if (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000) {
+        rc = down(sem, mode, &no_waiting);
+        return rc == -EBUSY ? -EINVAL : rc;
+    }
     if (deadline->tv_sec >= INT64_MAX / 1000000000)
         limits.until_ns = OS_NEVER;
     else if (deadline->tv_sec >= 0)

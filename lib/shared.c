@@ -91,18 +91,26 @@ static bool is_writer_dead(rwsem_t *sem, uint64_t word)
     return true;
 }
 
-/* Takes the lock over from a writer that died in it: as a writer, whatever was asked for. */
-static int take_over(struct rwsem__request *rq, uint64_t word)
+/* Takes the lock over from a writer that died in it: as a writer, whatever was asked for. Returns
+ * -EOWNERDEAD, or -EBUSY. */
+static int take_over(struct rwsem__request *rq)
 {
-    uint64_t next = (word & ~WORD_WRITE_HOLD) | rwsem__own_hold() | WORD_OWNER_DIED;
+    uint64_t word = RWSEM__LOAD(&rq->sem->word, RWSEM__RELAXED);
+    uint64_t dead = word & WORD_WRITE_HOLD, next;
 
     if (!is_writer_dead(rq->sem, word))
         return -EBUSY;
-    /* acquire: what the dead one released before; it released nothing since */
-    if (!RWSEM__CAS(&rq->sem->word, &word, next, RWSEM__ACQUIRE))
-        return -EBUSY;
-    rwsem__shared_has_writer(rq->sem);
-    return -EOWNERDEAD;
+    while ((word & WORD_WRITE_HOLD) == dead) { /* flags may still change */
+        next = (word & ~WORD_WRITE_HOLD) | rwsem__own_hold() | WORD_OWNER_DIED;
+        if (rq->node.is_overdue)
+            next &= ~WORD_HANDOFF; /* it was reserved for this one */
+        /* acquire: what the dead one released before; it released nothing since */
+        if (RWSEM__CAS(&rq->sem->word, &word, next, RWSEM__ACQUIRE)) {
+            rwsem__shared_has_writer(rq->sem);
+            return -EOWNERDEAD;
+        }
+    }
+    return -EBUSY;
 }
 
 static bool is_open(const struct rwsem__request *rq, uint64_t word)
@@ -190,7 +198,7 @@ static int wait(struct rwsem__request *rq, uint64_t word)
         now_ns = os_now_ns();
         if (now_ns >= check_ns) {
             check_ns = now_ns + rwsem__tunable.dead_owner_check_ns;
-            if (take_over(rq, word) == -EOWNERDEAD)
+            if (take_over(rq) == -EOWNERDEAD)
                 return -EOWNERDEAD;
         }
         rq->node.is_overdue = now_ns >= rq->overdue_ns;
@@ -213,7 +221,7 @@ int rwsem__take_shared(struct rwsem__request *rq)
     int rc = try_take(rq, false, &word);
 
     if (rc == -EBUSY && rq->limits->is_try)
-        return take_over(rq, word);
+        return take_over(rq);
     return rc == -EBUSY ? wait(rq, word) : rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -50,6 +51,7 @@ static pid_t child(void (*job)(void))
     pid_t pid = fork();
 
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test must not leave it behind */
         job();
         for (;;)
             pause();
