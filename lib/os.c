@@ -154,13 +154,14 @@ unsigned os_usable_cpus(uint64_t now_ns)
     return cpus;
 }
 
-/* Field 3 of /proc/TID/stat into *state, field 22 into *birth. False: cannot tell. */
+/* Field 3 of the thread's stat into *state, field 22 into *birth. False: cannot tell. */
 static bool read_stat(uint32_t tid, char *state, uint64_t *birth)
 {
-    char path[32], text[1024], *at;
+    char path[48], text[1024], *at;
     unsigned long long start;
 
-    snprintf(path, sizeof(path), "/proc/%u/stat", tid);
+    /* by way of task/, for user-mode emulators make up what /proc/PID/stat says of themselves */
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", tid, tid);
     if (read_file(path, text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
         return false;
     if (sscanf(at + 1,

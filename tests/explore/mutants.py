@@ -18,7 +18,7 @@ MUTANTS = [
        "            if (RWSEM__CAS(&sem->word, &word, left, RWSEM__RELEASE)) {\n"
        "                if (!(left & WORD_HELD) && lock_queue(sem))\n"
        "                    settle(sem, 0, 0);\n                return;\n            }"),
-      ("bool is_plain = !(word & WORD_QUEUED) ||", "bool is_plain = true || !(word & WORD_QUEUED) ||")],
+      ("        if (is_plain) {", "        if (is_plain || true) {")],
      ["--bound", "3", "w|w", "W|w"], "I2"),
     ("hand-off is missing: a waiter is passed for ever", "slow.c",
      [("return first->is_overdue ? word | WORD_HANDOFF : word;", "return word;"),
