@@ -21,8 +21,9 @@ struct rwsem__node {
     uint32_t tid;   /* whose node, for dumps; never changed */
     struct rwsem__node *next, *prev;
     enum rwsem__mode mode;
+    uint64_t overdue_ns; /* when it will have waited longer than the bound; never changed */
     bool is_queued;
-    bool is_overdue; /* has waited longer than the bound */
+    bool is_overdue; /* has, and somebody has noticed */
 };
 
 static inline struct rwsem__node *queue_first(const rwsem_t *sem)

@@ -171,8 +171,8 @@ static int sleep_once(struct rwsem__request *rq, uint64_t word, uint64_t now_ns)
 
     if (rq->node.is_overdue)
         next |= WORD_HANDOFF;
-    else if (rq->overdue_ns < until_ns)
-        until_ns = rq->overdue_ns;
+    else if (rq->node.overdue_ns < until_ns)
+        until_ns = rq->node.overdue_ns;
     if (rq->limits->until_ns < until_ns)
         until_ns = rq->limits->until_ns;
     /* relaxed: hands on no data; the futex compares the flags again */
@@ -189,10 +189,10 @@ static int wait(struct rwsem__request *rq, uint64_t word)
     bool has_slept = false;
     int rc = -EBUSY, slept;
 
-    rq->overdue_ns = now_ns + rwsem__tunable.handoff_ns;
+    rq->node.overdue_ns = now_ns + rwsem__tunable.handoff_ns;
     PROBE2(wait_start, rq->sem, rq->mode);
     while (rc == -EBUSY) {
-        rq->node.is_overdue = now_ns >= rq->overdue_ns;
+        rq->node.is_overdue = now_ns >= rq->node.overdue_ns;
         slept = sleep_once(rq, word, now_ns);
         has_slept |= slept != -EAGAIN;
         now_ns = os_now_ns();
@@ -201,7 +201,7 @@ static int wait(struct rwsem__request *rq, uint64_t word)
             if (take_over(rq) == -EOWNERDEAD)
                 return -EOWNERDEAD;
         }
-        rq->node.is_overdue = now_ns >= rq->overdue_ns;
+        rq->node.is_overdue = now_ns >= rq->node.overdue_ns;
         rc = try_take(rq, has_slept, &word);
         if (rc == -EBUSY && slept == -EINTR && rq->limits->is_interruptible)
             rc = -EINTR;

@@ -29,32 +29,14 @@ bool rwsem__is_open(const struct rwsem__request *rq, uint64_t word)
     return modes[rq->mode].may_join && word & WORD_RECURSIVE && word & WORD_HELD;
 }
 
+static void settle(rwsem_t *sem, uint64_t give, uint64_t keep);
+
 /* The word without this request's promises, and without the reservation if that was for it. */
 static uint64_t without_promises(const struct rwsem__request *rq, uint64_t word)
 {
     if (rq->mine & WORD_WOKEN)
         word &= ~WORD_HANDOFF;
     return word & ~rq->mine;
-}
-
-int rwsem__try_take(struct rwsem__request *rq, uint64_t *seen)
-{
-    uint64_t word = RWSEM__LOAD(&rq->sem->word, RWSEM__RELAXED);
-
-    while (rwsem__is_open(rq, word)) {
-        if (word_readers(word) >= WORD_MAX_READERS)
-            return -EAGAIN;
-        /* acquire: pairs with the release of the last holder */
-        if (RWSEM__CAS(&rq->sem->word, &word, without_promises(rq, word) + rq->hold,
-                       RWSEM__ACQUIRE)) {
-            if (rq->limits->story && rq->mine & WORD_WOKEN && word & WORD_HANDOFF)
-                rq->limits->story->handoffs++;
-            rq->mine = 0;
-            return 0;
-        }
-    }
-    *seen = word;
-    return -EBUSY;
 }
 
 /* Locks the queue. False, and not locked, if it is empty: a node that was in it has been called. */
@@ -163,7 +145,7 @@ static void wake(struct rwsem__node *node)
 static void settle(rwsem_t *sem, uint64_t give, uint64_t keep)
 {
     uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED), next;
-    struct rwsem__node *called;
+    struct rwsem__node *called, *first;
     struct plan plan;
 
     do {
@@ -172,10 +154,59 @@ static void settle(rwsem_t *sem, uint64_t give, uint64_t keep)
          * let in here get, through their node, what the last writer released */
     } while (!RWSEM__CAS(&sem->word, &word, next, RWSEM__ACQ_REL));
     called = take_out(sem, &plan);
+    first = plan.calls_writer ? called : queue_first(sem);
+    rwsem__set_bound(sem, first ? first->overdue_ns : OS_NEVER);
     if (next & WORD_HANDOFF && plan.calls_writer)
         PROBE1(handoff, sem);
     unlock_queue(sem);
     wake(called);
+}
+
+/* Called by one that has just taken the lock past those that wait: if the one that comes next has
+ * waited too long, reserves the lock for it. A sleeper has a timer for that, too, but needs a CPU
+ * to act on it, and those that pass it are the ones that have the CPUs. */
+static void heed_those_passed(rwsem_t *sem)
+{
+    struct rwsem__node *first;
+    uint64_t word, now_ns;
+
+    if (!rwsem__is_bound_over(sem, &now_ns))
+        return;
+    word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
+    while (word & WORD_WOKEN && !(word & WORD_HANDOFF)) {
+        /* relaxed: hands on no data. It was called, and has not come to run yet. */
+        if (RWSEM__CAS(&sem->word, &word, word | WORD_HANDOFF, RWSEM__RELAXED))
+            return;
+    }
+    if (word & WORD_HANDOFF || !lock_queue(sem))
+        return;
+    first = queue_first(sem);
+    if (now_ns >= first->overdue_ns)
+        first->is_overdue = true;
+    settle(sem, 0, 0);
+}
+
+int rwsem__try_take(struct rwsem__request *rq, uint64_t *seen)
+{
+    uint64_t word = RWSEM__LOAD(&rq->sem->word, RWSEM__RELAXED);
+
+    while (rwsem__is_open(rq, word)) {
+        if (word_readers(word) >= WORD_MAX_READERS)
+            return -EAGAIN;
+        /* acquire: pairs with the release of the last holder */
+        if (RWSEM__CAS(&rq->sem->word, &word, without_promises(rq, word) + rq->hold,
+                       RWSEM__ACQUIRE)) {
+            if (rq->limits->story && rq->mine & WORD_WOKEN && word & WORD_HANDOFF)
+                rq->limits->story->handoffs++;
+            if (word & (WORD_QUEUED | WORD_WOKEN) &&
+                !(word & WORD_HANDOFF || rq->mine & WORD_WOKEN))
+                heed_those_passed(rq->sem);
+            rq->mine = 0;
+            return 0;
+        }
+    }
+    *seen = word;
+    return -EBUSY;
 }
 
 void rwsem__release_private(rwsem_t *sem, uint64_t give, uint64_t keep)
@@ -246,7 +277,7 @@ static int enqueue(struct rwsem__request *rq)
             continue;
         }
         next = without_promises(rq, word) | WORD_QUEUED | WORD_QLOCK;
-        if (was_called && rq->node.is_overdue)
+        if (was_called && rq->is_overdue)
             next |= WORD_HANDOFF;
         /* acquire: pairs with unlock_queue(). The step that keeps I2: `word` was not open. */
         if (RWSEM__CAS(&sem->word, &word, next, RWSEM__ACQUIRE))
@@ -255,7 +286,9 @@ static int enqueue(struct rwsem__request *rq)
     rq->mine = 0;
     /* relaxed: published by unlock_queue()'s release */
     RWSEM__STORE(&rq->node.state, NODE_WAITING, RWSEM__RELAXED);
+    rq->node.is_overdue = rq->is_overdue;
     queue_push(sem, &rq->node, was_called);
+    rwsem__set_bound(sem, queue_first(sem)->overdue_ns);
     unlock_queue(sem);
     return -EINPROGRESS;
 }
@@ -319,7 +352,6 @@ static int reason_to_leave(const struct rwsem__request *rq, uint64_t now_ns, int
 static int wait_for_call(struct rwsem__request *rq, int *why)
 {
     const struct rwsem__limits *limits = rq->limits;
-    bool is_marked = rq->node.is_overdue;
     int rc = 0;
 
     if (limits->story)
@@ -339,13 +371,13 @@ static int wait_for_call(struct rwsem__request *rq, int *why)
         *why = reason_to_leave(rq, now_ns, rc);
         if (*why)
             return leave_queue(rq, *why);
-        if (!is_marked && now_ns >= rq->overdue_ns) {
-            is_marked = true;
+        if (!rq->is_overdue && now_ns >= rq->node.overdue_ns) {
+            rq->is_overdue = true;
             become_overdue(rq);
             continue;
         }
-        if (!is_marked && rq->overdue_ns < until_ns)
-            until_ns = rq->overdue_ns;
+        if (!rq->is_overdue && rq->node.overdue_ns < until_ns)
+            until_ns = rq->node.overdue_ns;
         if (limits->is_interruptible && until_ns == OS_NEVER)
             until_ns = INT64_MAX; /* a sleep with an end is not restarted after a handler */
         rc = os_futex_wait(&rq->node.state, NODE_WAITING, until_ns, OS_ANY_BIT, OS_PRIVATE);
@@ -361,7 +393,7 @@ static int retry(struct rwsem__request *rq, int why)
 
     if (rc != -EBUSY || why)
         return rc == -EBUSY ? why : rc;
-    rq->node.is_overdue = os_now_ns() >= rq->overdue_ns;
+    rq->is_overdue = os_now_ns() >= rq->node.overdue_ns;
     if (rq->limits->story)
         rq->limits->story->futile_wakes++;
     PROBE2(futile_wake, rq->sem, rq->mode);
@@ -373,8 +405,9 @@ int rwsem__take_private(struct rwsem__request *rq)
     int rc, why = 0;
 
     rq->since_ns = os_now_ns();
-    rq->overdue_ns = rq->since_ns + rwsem__tunable.handoff_ns;
-    rq->node = (struct rwsem__node){.tid = word_holder(rwsem__own_hold()), .mode = rq->mode};
+    rq->node = (struct rwsem__node){.tid = word_holder(rwsem__own_hold()),
+                                    .mode = rq->mode,
+                                    .overdue_ns = rq->since_ns + rwsem__tunable.handoff_ns};
     PROBE2(wait_start, rq->sem, rq->mode);
     rwsem__enter_crowd(rq->sem);
     do {

@@ -33,7 +33,9 @@ struct rwsem__request {
     uint64_t hold; /* what it adds to the word by taking the lock */
     uint64_t mine; /* those of WORD_SPINNER and WORD_WOKEN that are this one's promise */
     const struct rwsem__limits *limits;
-    uint64_t since_ns, overdue_ns;
+    uint64_t since_ns;
+    bool
+        is_overdue; /* its own copy of node.is_overdue, which others may write while it is queued */
     struct rwsem__node node;
 };
 
@@ -56,6 +58,12 @@ void rwsem__release_private(rwsem_t *sem, uint64_t give, uint64_t keep);
 int rwsem__spin(struct rwsem__request *rq);
 void rwsem__enter_crowd(const rwsem_t *sem);
 void rwsem__leave_crowd(const rwsem_t *sem);
+
+/* spin.c: remembers until when the one that comes next may be passed; and, asked by one that has
+ * passed it, whether that is over (looked at every few times; *now_ns only with true). Advice:
+ * other locks may share the memory of it. */
+void rwsem__set_bound(const rwsem_t *sem, uint64_t overdue_ns);
+bool rwsem__is_bound_over(const rwsem_t *sem, uint64_t *now_ns);
 
 /* spin.c: waits a moment for WORD_QLOCK; `tries` counts the calls for one attempt. */
 void rwsem__wait_for_queue(unsigned *tries);

@@ -12,13 +12,14 @@
  * place make each other look busier, which costs a spin and nothing else; so do the lost updates of
  * its relaxed accesses. Not in the lock, which has no room, nor for the whole process, where
  * threads that are parked at one lock would keep others from spinning at theirs. */
-enum { CROWDS = 256, SKIP_MAX = 63, LOOKS_PER_CLOCK = 8 };
+enum { CROWDS = 256, SKIP_MAX = 63, LOOKS_PER_CLOCK = 8, PASSES_PER_CLOCK = 4 };
 
 static struct crowd {
-    uint32_t waiting; /* threads in the slow path */
-    uint32_t skip;    /* that many do not spin, after spins that were lost */
-    uint32_t lost;    /* spins lost in a row, as 2^n-1 */
-    uint32_t pad[13]; /* a cache line each */
+    uint32_t waiting;  /* threads in the slow path */
+    uint32_t skip;     /* that many do not spin, after spins that were lost */
+    uint32_t lost;     /* spins lost in a row, as 2^n-1 */
+    uint32_t pad[11];  /* a cache line each */
+    uint64_t bound_ns; /* until then the one that comes next may be passed */
 } crowds[CROWDS];
 
 static struct crowd *crowd_of(const rwsem_t *sem)
@@ -36,6 +37,27 @@ void rwsem__enter_crowd(const rwsem_t *sem)
 void rwsem__leave_crowd(const rwsem_t *sem)
 {
     RWSEM__SUB(&crowd_of(sem)->waiting, 1u, RWSEM__RELAXED); /* as above */
+}
+
+void rwsem__set_bound(const rwsem_t *sem, uint64_t overdue_ns)
+{
+    RWSEM__STORE(&crowd_of(sem)->bound_ns, overdue_ns, RWSEM__RELAXED); /* advice */
+}
+
+bool rwsem__is_bound_over(const rwsem_t *sem, uint64_t *now_ns)
+{
+    static __thread unsigned passes;
+    unsigned n = RWSEM__LOAD(&passes, RWSEM__RELAXED); /* its own thread's */
+    uint64_t ns;
+
+    RWSEM__STORE(&passes, n + 1, RWSEM__RELAXED);
+    if (n % PASSES_PER_CLOCK)
+        return false;
+    ns = os_now_ns();
+    if (ns < RWSEM__LOAD(&crowd_of(sem)->bound_ns, RWSEM__RELAXED)) /* advice */
+        return false;
+    *now_ns = ns;
+    return true;
 }
 
 void rwsem__wait_for_queue(unsigned *tries)
