@@ -3,6 +3,7 @@
  * never wait. Waiting is slow.c's and shared.c's.
  */
 #include "check.h"
+#include "probes.h"
 #include "slow.h"
 #include <pthread.h>
 #include <stddef.h>
@@ -59,6 +60,7 @@ int rwsem__take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits 
 /* Gives up `give`, gains `keep`, unwatched. */
 void rwsem__release(rwsem_t *sem, uint64_t give, uint64_t keep)
 {
+    PROBE1(released, sem); /* before, for afterwards the lock may be gone */
     if (RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_SHARED) /* relaxed: as above */
         rwsem__release_shared(sem, give, keep);
     else

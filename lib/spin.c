@@ -12,7 +12,7 @@
  * place make each other look busier, which costs a spin and nothing else; so do the lost updates of
  * its relaxed accesses. Not in the lock, which has no room, nor for the whole process, where
  * threads that are parked at one lock would keep others from spinning at theirs. */
-enum { CROWDS = 256, SKIP_MAX = 63, LOOKS_PER_CLOCK = 8, PASSES_PER_CLOCK = 4 };
+enum { CROWDS = 256, SKIP_MAX = 63, LOOKS_PER_CLOCK = 8, PASSES_PER_CLOCK = 8 };
 
 static struct crowd {
     uint32_t waiting;  /* threads in the slow path */

@@ -9,9 +9,9 @@ MUTANTS = [
      [("os_futex_wake(futex, 1, OS_ANY_BIT, OS_PRIVATE);", "(void)futex;")],
      ["--bound", "2", "w|w"], "lost wake-up"),
     ("unlock touches the lock after another may have freed it", "slow.c",
-     [("    wake(called);\n}\n\nvoid rwsem__release_private",
-       "    wake(called);\n    (void)RWSEM__LOAD(&sem->word, RWSEM__RELAXED);\n}\n\n"
-       "void rwsem__release_private")],
+     [("    unlock_queue(sem);\n    wake(called);\n}",
+       "    unlock_queue(sem);\n    wake(called);\n"
+       "    (void)RWSEM__LOAD(&sem->word, RWSEM__RELAXED);\n}")],
      ["--bound", "3", "w|w"], "use after free"),
     ("a release looks for waiters only after it has let go", "slow.c",
      [("            if (RWSEM__CAS(&sem->word, &word, left, RWSEM__RELEASE))\n                return;",
@@ -23,7 +23,8 @@ MUTANTS = [
     ("hand-off is missing: a waiter is passed for ever", "slow.c",
      [("return first->is_overdue ? word | WORD_HANDOFF : word;", "return word;"),
       ("return stays && stays->is_overdue ? word | WORD_HANDOFF : word;", "return word;"),
-      ("            next |= WORD_HANDOFF;", "            next |= 0;")],
+      ("            next |= WORD_HANDOFF;", "            next |= 0;"),
+      ("word | WORD_HANDOFF, RWSEM__RELAXED))", "word | 0, RWSEM__RELAXED))")],
      ["--bound", "5", "hhhhhh|w"], "starvation"),
     ("a reservation is not honoured by those who come late", "slow.c",
      [("if (!(word & WORD_HANDOFF) || rq->mine & WORD_WOKEN)", "if (true)")],
