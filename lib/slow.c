@@ -172,13 +172,18 @@ static void heed_those_passed(rwsem_t *sem)
 
     if (!rwsem__is_bound_over(sem, &now_ns))
         return;
-    word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
-    while (word & WORD_WOKEN && !(word & WORD_HANDOFF)) {
-        /* relaxed: hands on no data. It was called, and has not come to run yet. */
-        if (RWSEM__CAS(&sem->word, &word, word | WORD_HANDOFF, RWSEM__RELAXED))
-            return;
+    /* acquire: pairs with unlock_queue(), before which the bound was set that belongs to WOKEN */
+    word = RWSEM__LOAD(&sem->word, RWSEM__ACQUIRE);
+    if (word & WORD_HANDOFF)
+        return;
+    if (word & WORD_WOKEN) {
+        /* It was called, and has not come to run yet. If the word has changed meanwhile: next time.
+         * relaxed: hands on no data. */
+        if (!(word & WORD_QLOCK) && now_ns >= rwsem__bound(sem))
+            RWSEM__CAS(&sem->word, &word, word | WORD_HANDOFF, RWSEM__RELAXED);
+        return;
     }
-    if (word & WORD_HANDOFF || !lock_queue(sem))
+    if (!lock_queue(sem))
         return;
     first = queue_first(sem);
     if (now_ns >= first->overdue_ns)

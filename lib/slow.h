@@ -63,6 +63,7 @@ void rwsem__leave_crowd(const rwsem_t *sem);
  * passed it, whether that is over (looked at every few times; *now_ns only with true). Advice:
  * other locks may share the memory of it. */
 void rwsem__set_bound(const rwsem_t *sem, uint64_t overdue_ns);
+uint64_t rwsem__bound(const rwsem_t *sem);
 bool rwsem__is_bound_over(const rwsem_t *sem, uint64_t *now_ns);
 
 /* spin.c: waits a moment for WORD_QLOCK; `tries` counts the calls for one attempt. */

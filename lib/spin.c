@@ -44,6 +44,11 @@ void rwsem__set_bound(const rwsem_t *sem, uint64_t overdue_ns)
     RWSEM__STORE(&crowd_of(sem)->bound_ns, overdue_ns, RWSEM__RELAXED); /* advice */
 }
 
+uint64_t rwsem__bound(const rwsem_t *sem)
+{
+    return RWSEM__LOAD(&crowd_of(sem)->bound_ns, RWSEM__RELAXED); /* advice */
+}
+
 bool rwsem__is_bound_over(const rwsem_t *sem, uint64_t *now_ns)
 {
     static __thread unsigned passes;
@@ -54,7 +59,7 @@ bool rwsem__is_bound_over(const rwsem_t *sem, uint64_t *now_ns)
     if (n % PASSES_PER_CLOCK)
         return false;
     ns = os_now_ns();
-    if (ns < RWSEM__LOAD(&crowd_of(sem)->bound_ns, RWSEM__RELAXED)) /* advice */
+    if (ns < rwsem__bound(sem))
         return false;
     *now_ns = ns;
     return true;

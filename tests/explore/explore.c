@@ -351,6 +351,19 @@ void explore_end_wait(void)
     self()->is_waiting = false;
 }
 
+bool explore_has_overdue(void)
+{
+    unsigned i;
+
+    for (i = 0; i < run.program->threads; i++) {
+        const struct coroutine *co = &run.threads[i];
+
+        if (co->is_waiting && run.clock_ns >= co->asked_ns + rwsem__tunable.handoff_ns)
+            return true;
+    }
+    return false;
+}
+
 int os_futex_wait(uint32_t *word, uint32_t expected, uint64_t until_ns, uint32_t bits,
                   enum os_scope scope)
 {

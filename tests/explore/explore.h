@@ -50,5 +50,7 @@ void explore_pass_time(uint64_t ns);
 /* Marks that from here on this thread waits for the lock, or no longer. */
 void explore_begin_wait(bool is_interruptible);
 void explore_end_wait(void);
+/* Does any thread wait for longer than the bound of the hand-off? */
+bool explore_has_overdue(void);
 
 #endif

@@ -174,6 +174,8 @@ static const char *always(void *arg)
 {
     struct world *w = arg;
 
+    if (w->lock.word & WORD_HANDOFF && !explore_has_overdue())
+        return "convoy: the lock is reserved although nobody has waited too long";
     return rwsem__broken_invariant(w->lock.word);
 }
 
