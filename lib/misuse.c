@@ -11,8 +11,7 @@
 
 static const char *const texts[MISUSES] = {
     [MISUSE_RECURSIVE_READ] =
-        "recursive read: this thread reads already, and a writer that waits in "
-        "between makes it wait for itself",
+        "recursive read: a writer that comes in between stops this thread for ever",
     [MISUSE_SELF_DEADLOCK] = "deadlock: this thread waits for a lock that it holds itself",
     [MISUSE_UP_WITHOUT_DOWN] = "up without down: the lock is not held in that mode",
     [MISUSE_WRONG_OWNER] = "wrong owner: another thread holds the lock for writing",
