@@ -89,8 +89,9 @@ int rwsem_down_write_until(rwsem_t *sem, const struct timespec *deadline);
 int rwsem_down_read_interruptible(rwsem_t *sem);
 int rwsem_down_write_interruptible(rwsem_t *sem);
 
-/* Releasing; wakes who has to be woken, never blocks. Undefined for a lock that the caller does not
- * hold in that mode (debug mode reports it). */
+/* Releasing; wakes who has to be woken, and waits for nothing but the queue's internal lock, which
+ * is held for some dozen instructions. Undefined for a lock that the caller does not hold in that
+ * mode (debug mode reports it). */
 void rwsem_up_read(rwsem_t *sem);
 void rwsem_up_write(rwsem_t *sem);
 
