@@ -191,9 +191,10 @@ static int fill_defaults(struct request *request)
     int error = 0;
 
     if (!request->has_gates)
-        error = value_peers(
-            "gate", request->is_classic ? "none,spin,mutex" : "none,spin,mutex,adaptive,rwlock",
-            plan->gates, PLAN_LIST_MAX, &plan->gate_count);
+        error = value_peers("gate",
+                            request->is_classic ? "none,spin,mutex"
+                                                : "none,spin,mutex,adaptive,rwlock,rwsem",
+                            plan->gates, PLAN_LIST_MAX, &plan->gate_count);
     if (!error && !request->has_threads)
         error = set_threads(request, request->is_classic ? "4" : "1,2,4,2x,8x");
     if (!request->has_size)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const struct option_row rows[] = {
-    {"gate", 'g', "LIST", "none,spin,mutex,adaptive,rwlock",
+    {"gate", 'g', "LIST", "none,spin,mutex,adaptive,rwlock,rwsem",
      "Locks to take round each call, compared with one another; the first that is none (else the "
      "first) is the baseline. 'list' tells which there are"},
     {"threads", 't', "LIST", "1,2,4,2x,8x",

@@ -2,11 +2,12 @@
 #include "peers/peer.h"
 #include <string.h>
 
-extern const struct peer peer_none, peer_spin, peer_mutex, peer_adaptive, peer_rwlock,
+extern const struct peer peer_none, peer_rwsem, peer_spin, peer_mutex, peer_adaptive, peer_rwlock,
     peer_rwlock_writer;
 
 const struct peer *const peer_table[] = {
-    &peer_none, &peer_spin, &peer_mutex, &peer_adaptive, &peer_rwlock, &peer_rwlock_writer, NULL,
+    &peer_none,     &peer_rwsem,  &peer_spin,          &peer_mutex,
+    &peer_adaptive, &peer_rwlock, &peer_rwlock_writer, NULL,
 };
 
 const struct peer *peer_find(const char *name)

@@ -114,7 +114,7 @@ class Usage(unittest.TestCase):
     def test_lists_name_every_lock(self):
         listed = bench("--lock", "list")
         self.assertEqual(listed.returncode, 0)
-        for lock in ("none", "spin", "mutex", "adaptive", "rwlock", "rwlock-writer"):
+        for lock in ("none", "rwsem", "spin", "mutex", "adaptive", "rwlock", "rwlock-writer"):
             self.assertRegex(listed.stdout, rf"(?m)^{lock} +\d+ bytes")
 
 

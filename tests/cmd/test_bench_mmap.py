@@ -89,7 +89,7 @@ class Measures(unittest.TestCase):
         for _, variant in variants(record):
             for measured in variant["rounds"]:
                 orders.setdefault(measured["round"], {})[measured["order"]] = variant["gate"]
-        seen = {tuple(order[i] for i in range(5)) for order in orders.values()}
+        seen = {tuple(order[i] for i in range(6)) for order in orders.values()}
         self.assertEqual(len(orders), 20)
         self.assertGreater(len(seen), 5)
         _, again = bench_json(*arguments)

@@ -23,7 +23,7 @@ class Usage(unittest.TestCase):
 
     def test_help_tells_every_default(self):
         text = " ".join(rwsem("bench", "mmap", "--help").stdout.split())
-        for default in ("none,spin,mutex,adaptive,rwlock", "1,2,4,2x,8x", "(default: 2s)"):
+        for default in ("none,spin,mutex,adaptive,rwlock,rwsem", "1,2,4,2x,8x", "(default: 2s)"):
             self.assertIn(default, text)
 
     def test_no_command_is_a_usage_error(self):
@@ -106,7 +106,7 @@ class Usage(unittest.TestCase):
     def test_lists_name_every_gate_and_workload(self):
         gates = bench("--gate", "list")
         self.assertEqual(gates.returncode, 0)
-        for gate in ("none", "spin", "mutex", "adaptive", "rwlock"):
+        for gate in ("none", "spin", "mutex", "adaptive", "rwlock", "rwsem"):
             self.assertRegex(gates.stdout, rf"(?m)^{gate} +\S")
         workloads = bench("--workload=list")
         self.assertEqual(workloads.returncode, 0)
