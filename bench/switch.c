@@ -113,7 +113,10 @@ int switch_measure(enum switch_kind which, unsigned rounds, uint64_t steps, stru
 {
     const struct kind *kind = &kinds[which];
     struct cpus *cpus = calloc(1, sizeof *cpus);
-    struct game game = {.cpus = cpus, .why_not = out->why_not, .why_not_size = sizeof out->why_not};
+    struct game game = {.child_mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .cpus = cpus,
+                        .why_not = out->why_not,
+                        .why_not_size = sizeof out->why_not};
     int went = 1;
 
     if (!cpus)

@@ -3,6 +3,7 @@
 #define BENCH_SWITCH_GAME_H
 
 #include "result/cpus.h"
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@ struct game {
     _Atomic uint32_t turn;
     const struct cpus *cpus; /* where the two sides are to run, one or two of them */
     int to_child[2], to_parent[2];
-    pid_t child;
+    pthread_mutex_t child_mutex; /* guards child, which is signalled from another thread */
+    pid_t child;                 /* 0: none, or waited for */
     uint64_t child_switches;
     char *why_not;
     size_t why_not_size;

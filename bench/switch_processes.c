@@ -56,11 +56,14 @@ static int fork_child(struct game *game)
 
     if (error)
         goto out;
-    game->child = fork();
-    if (game->child == 0)
+    pid_t child = fork();
+    if (child == 0)
         child_main(game, parent);
-    if (game->child < 0)
+    if (child < 0)
         return -errno;
+    pthread_mutex_lock(&game->child_mutex);
+    game->child = child;
+    pthread_mutex_unlock(&game->child_mutex);
     error = pin_self(cpus->list[0]);
 out:
     if (error)
@@ -77,6 +80,16 @@ static void close_pair(int pair[2])
     pair[0] = pair[1] = -1;
 }
 
+/* Kills the child: one that is stopped sees no end of file. Once waited for, its number may be
+ * another's. */
+static void kill_child(struct game *game)
+{
+    pthread_mutex_lock(&game->child_mutex);
+    if (game->child > 0)
+        kill(game->child, SIGKILL);
+    pthread_mutex_unlock(&game->child_mutex);
+}
+
 void pipe_leave(void *context, unsigned index)
 {
     struct game *game = context;
@@ -85,23 +98,25 @@ void pipe_leave(void *context, unsigned index)
 
     close_pair(game->to_child);
     close_pair(game->to_parent);
-    if (game->child <= 0)
-        return;
-    kill(game->child, SIGKILL); /* also one that is stopped and can't see the end of file */
-    while (wait4(game->child, &status, 0, &used) < 0)
-        if (errno != EINTR)
-            return;
-    game->child = 0;
-    game->child_switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
+    kill_child(game);
+    pthread_mutex_lock(&game->child_mutex);
+    if (game->child > 0) {
+        pid_t waited;
+        do
+            waited = wait4(game->child, &status, 0, &used);
+        while (waited < 0 && errno == EINTR);
+        if (waited > 0)
+            game->child_switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
+        game->child = 0;
+    }
+    pthread_mutex_unlock(&game->child_mutex);
 }
 
 /* A child that does not answer, because it is stopped perhaps, must not hold the thread in read().
  */
 void pipe_hurry(void *context)
 {
-    struct game *game = context;
-    if (game->child > 0)
-        kill(game->child, SIGKILL); /* not waited for before the threads are joined: still ours */
+    kill_child(context);
 }
 
 int pipe_enter(void *context, unsigned index)
@@ -109,7 +124,6 @@ int pipe_enter(void *context, unsigned index)
     struct game *game = context;
     int error;
 
-    game->child = 0;
     game->to_child[0] = game->to_child[1] = game->to_parent[0] = game->to_parent[1] = -1;
     if (pipe2(game->to_child, O_CLOEXEC) || pipe2(game->to_parent, O_CLOEXEC))
         error = -errno;

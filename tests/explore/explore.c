@@ -1,84 +1,20 @@
 /*
- * The controlled scheduler: coroutines, the depth-first walk over choices, and the operating system
- * as the library sees it (futexes, a clock that moves only when looked at or slept by).
+ * The controlled scheduler: coroutines, and the depth-first walk over choices. os.c is the
+ * operating system as the library sees it.
  */
 #include "explore.h"
-#include "lib/os.h"
 #include "lib/tunables.h"
+#include "run.h"
 #include "seam.h"
 #include <errno.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
-enum {
-    STACK = 64 << 10,
-    MAX_DEPTH = 4096, /* choices of one run */
-    MAX_STEPS = 4000, /* accesses of one run; more: it does not end */
-    MAX_OPTIONS = 3 * EXPLORE_THREADS,
-    MAX_STRAY = 64,
-    LATE_SLEEPS = 4, /* its own mark, a lost try, and one for being taken out */
-    CLOCK_STEP_NS = 500,
-    LATE_NS = 3000, /* longer than any spin */
-};
+struct explore_run run;
 
-enum status { READY, PAUSED, ASLEEP, DONE };
-
-struct coroutine {
-    enum status status;
-    bool is_started, is_waiting, is_interruptible, was_signalled;
-    bool is_late; /* has spun so long that it will see so at its next look at the clock */
-    jmp_buf env;
-    ucontext_t context;
-    uint32_t *futex;
-    uint32_t bits;
-    uint64_t until_ns, asked_ns, slept_at;
-    unsigned late_sleeps;
-    int wake_result;
-    uint64_t self;
-};
-
-enum kind { RUN, TIME_OUT, SIGNAL };
-
-struct option {
-    uint8_t thread, kind, cost;
-};
-
-struct choice {
-    struct option options[MAX_OPTIONS];
-    uint8_t count, chosen;
-    unsigned cost_before;
-};
-
-static struct {
-    const struct explore_program *program;
-    struct coroutine threads[EXPLORE_THREADS];
-    unsigned current;
-    struct choice path[MAX_DEPTH];
-    unsigned depth, prefix, bound, cost;
-    uint64_t clock_ns, steps, sleeps;
-    jmp_buf main_env;
-    const char *failure;
-    bool is_active, is_told;
-    char *lock;
-    size_t lock_size;
-    bool is_freed;
-    struct {
-        void *address;
-        size_t size;
-    } stray[MAX_STRAY];
-    unsigned strays;
-} run;
-
-static char stacks[EXPLORE_THREADS][STACK] __attribute__((aligned(64)));
-
-static struct coroutine *self(void)
-{
-    return &run.threads[run.current];
-}
+char explore_stacks[EXPLORE_THREADS][STACK] __attribute__((aligned(64)));
 
 void explore_fail(const char *what)
 {
@@ -100,15 +36,13 @@ void explore_note(const char *format, ...)
     putchar('\n');
 }
 
-static void block(void);
-
 static void body(void)
 {
     run.program->thread(run.program->arg, run.current);
     explore_note("has ended");
     self()->status = DONE;
     run.is_active = true;
-    block();
+    explore_block();
     abort();
 }
 
@@ -121,7 +55,7 @@ static void resume(unsigned next)
         _longjmp(to->env, 1);
     to->is_started = true;
     getcontext(&to->context);
-    to->context.uc_stack.ss_sp = stacks[next];
+    to->context.uc_stack.ss_sp = explore_stacks[next];
     to->context.uc_stack.ss_size = STACK;
     to->context.uc_link = NULL;
     makecontext(&to->context, body, 0);
@@ -223,7 +157,7 @@ static struct option next_option(void)
 }
 
 /* Lets the schedule go on; returns when it is the caller's turn again. */
-static void block(void)
+void explore_block(void)
 {
     struct option option = next_option();
     struct coroutine *to = &run.threads[option.thread];
@@ -278,13 +212,13 @@ void explore_point(const volatile void *address, size_t size, const char *what)
 
     if (!run.is_active)
         return;
-    if (!is_lock && !is_inside(address, stacks, sizeof(stacks))) {
+    if (!is_lock && !is_inside(address, explore_stacks, sizeof(explore_stacks))) {
         note_stray(address, size);
         return;
     }
     if (++run.steps > MAX_STEPS)
         explore_fail("livelock: the run does not end");
-    block();
+    explore_block();
     if (is_lock && run.is_freed)
         explore_fail("use after free: the lock was touched after its last user freed it");
     if (run.is_told) {
@@ -362,99 +296,6 @@ bool explore_has_overdue(void)
             return true;
     }
     return false;
-}
-
-int os_futex_wait(uint32_t *word, uint32_t expected, uint64_t until_ns, uint32_t bits,
-                  enum os_scope scope)
-{
-    struct coroutine *co = self();
-
-    explore_point(word, sizeof(*word), "sleep");
-    if (*word != expected)
-        return -EAGAIN;
-    if (until_ns <= run.clock_ns)
-        return -ETIMEDOUT;
-    if (co->is_waiting && run.clock_ns >= co->asked_ns + rwsem__tunable.handoff_ns &&
-        ++co->late_sleeps >= LATE_SLEEPS)
-        explore_fail("starvation: past the bound a waiter was passed again");
-    co->futex = word;
-    co->bits = bits;
-    co->until_ns = until_ns;
-    co->slept_at = ++run.sleeps;
-    co->status = ASLEEP;
-    block();
-    return co->wake_result;
-}
-
-int os_futex_wake(uint32_t *word, int count, uint32_t bits, enum os_scope scope)
-{
-    int woken = 0;
-
-    explore_point(stacks, 0, "wake"); /* the memory may be gone: the kernel bears that */
-    while (woken < count) {
-        struct coroutine *oldest = NULL;
-        unsigned i;
-
-        for (i = 0; i < run.program->threads; i++) {
-            struct coroutine *co = &run.threads[i];
-
-            if (co->status == ASLEEP && co->futex == word && co->bits & bits &&
-                (!oldest || co->slept_at < oldest->slept_at))
-                oldest = co;
-        }
-        if (!oldest)
-            break;
-        oldest->status = READY;
-        oldest->wake_result = 0;
-        woken++;
-    }
-    return woken;
-}
-
-uint64_t os_now_ns(void)
-{
-    self()->is_late = false;
-    return run.clock_ns += CLOCK_STEP_NS;
-}
-
-uint32_t os_tid(void)
-{
-    return run.current + 101;
-}
-
-void os_pause(void)
-{
-    if (self()->is_late)
-        return;
-    self()->status = PAUSED;
-    block();
-}
-
-void os_sleep_ns(uint64_t ns)
-{
-    run.clock_ns += ns;
-    self()->is_late = false;
-    os_pause();
-}
-
-unsigned os_usable_cpus(uint64_t now_ns)
-{
-    return run.program->cpus;
-}
-
-bool os_is_thread_dead(uint32_t tid)
-{
-    return run.threads[tid - 101].status == DONE;
-}
-
-uint32_t os_thread_birth(uint32_t tid)
-{
-    return tid;
-}
-
-uint32_t os_pid_namespace(void)
-{
-    return 1;
 }
 
 static void run_once(void)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the explorer over the library as it is, and over one with each planted fault.
 
-test_explore.py EXPLORE SOURCE_ROOT CC...   RWSEM_LONG=1 explores one preemption further.
+test_explore.py EXPLORE SOURCE_ROOT CC...   RWSEM_TEST_LONG=1 explores one preemption further.
 """
 import os
 import shutil
@@ -15,9 +15,9 @@ from mutants import MUTANTS  # noqa: E402
 
 EXPLORE, ROOT = sys.argv[1], sys.argv[2]
 CC = sys.argv[3:]
-LONG = 1 if os.environ.get("RWSEM_LONG") else 0
+LONG = 1 if os.environ.get("RWSEM_TEST_LONG") else 0
 LIB_FILES = ["rwsem.c", "slow.c", "spin.c", "check.c", "tunables.c", "shared.c"]
-TEST_FILES = ["explore.c", "main.c", "unwatched.c"]
+TEST_FILES = ["explore.c", "main.c", "os.c", "unwatched.c"]
 
 # bound, programs; see main.c for what they mean
 TWO = (5, ["w|w", "w|r", "W|w", "R|w", "i|w", "j|w", "d|w", "d|r", "u|w", "u|u", "x|w", "y|w",

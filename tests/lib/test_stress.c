@@ -1,7 +1,7 @@
 /*
  * Many threads, real scheduling: exclusion by data that only the lock protects, nothing left
  * behind, and the bounds on waiting as far as a loaded machine lets one assert them. Short by
- * default; a minute a case with RWSEM_LONG=1. RWSEM_SEED repeats a run's choices (not its
+ * default; a minute a case with RWSEM_TEST_LONG=1. RWSEM_SEED repeats a run's choices (not its
  * schedule).
  */
 #include "watchdog.h"
@@ -365,7 +365,7 @@ int main(void)
 
     seed = text ? (unsigned)strtoul(text, NULL, 10) : (unsigned)clock_ns();
     print_message("# RWSEM_SEED=%u\n", seed);
-    if (getenv("RWSEM_LONG"))
+    if (getenv("RWSEM_TEST_LONG"))
         run_ms = 60000;
     return cmocka_run_group_tests_name("stress", tests, NULL, NULL);
 }

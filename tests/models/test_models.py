@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """spin checks the model of sleeping and waking, and finds each fault planted in it.
 
-test_models.py FOLDER CC...   RWSEM_LONG=1: larger configurations (minutes, gigabytes).
+test_models.py FOLDER CC...   RWSEM_TEST_LONG=1: larger configurations (minutes, gigabytes).
 """
 import os
 import re
@@ -54,7 +54,7 @@ class SleepAndWake(unittest.TestCase):
     def test_three_threads(self):
         self.assert_right("-DN=3")
 
-    @unittest.skipUnless(os.environ.get("RWSEM_LONG"), "long; RWSEM_LONG=1 runs it")
+    @unittest.skipUnless(os.environ.get("RWSEM_TEST_LONG"), "long; RWSEM_TEST_LONG=1 runs it")
     def test_two_threads_four_times(self):
         self.assert_right("-DN=2", "-DROUNDS=4")
 
