@@ -117,7 +117,7 @@ check_asan() {
         passed "build with ASan and UBSan"
         ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1 \
             UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1 \
-            run_tests asan "$dir" --no-suite scripts --timeout-multiplier 3
+            run_tests asan "$dir" --no-suite scripts --no-suite once --timeout-multiplier 3
     else
         failed "build with ASan and UBSan" "see above"
     fi
@@ -136,7 +136,7 @@ check_tsan() {
     if build_variant tsan gcc -Db_sanitize=thread -Dtests=enabled -Dman=disabled; then
         passed "build with TSan"
         TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
-            run_tests tsan "$dir" --no-suite scripts --timeout-multiplier 5
+            run_tests tsan "$dir" --no-suite scripts --no-suite once --timeout-multiplier 5
     else
         failed "build with TSan" "see above"
     fi
@@ -154,7 +154,8 @@ check_minimal() {
 # The files that an installation below $1 must have.
 missing_files() {
     for _file in bin/rwsem share/man/man1/rwsem.1 share/man/man1/rwsem-bench-mmap.1 \
-        share/rwsem/record.schema.json; do
+        share/man/man1/rwsem-bench-lock.1 share/rwsem/record.schema.json include/rwsem.h \
+        include/rwsem.hpp; do
         [ -s "$1/$_file" ] || printf '%s is not installed\n' "$1/$_file"
     done
 }

@@ -35,8 +35,9 @@ has_module() {
     has_command pkg-config && pkg-config --exists "$1${2:+ >= $2}"
 }
 
-has_c_headers() {
-    has_command gcc && printf '#include <stdio.h>\n' | gcc -E - >/dev/null 2>&1
+# has_header HEADER: one that gcc finds
+has_header() {
+    has_command gcc && printf '#include <%s>\n' "$1" | gcc -E - >/dev/null 2>&1
 }
 
 has_python_module() {
@@ -72,7 +73,7 @@ has_meson() {
 # shellcheck disable=SC2034 # used by the scripts that source this
 needs_build='
 gcc|has_command gcc|the compiler
-libc6-dev|has_c_headers|headers of the C library
+libc6-dev|has_header stdio.h|headers of the C library
 meson|has_meson|configures the build (0.61 or later)
 ninja-build|has_command ninja ninja-build samu|runs the build
 pkg-config|has_command pkg-config|finds libraries
@@ -85,6 +86,8 @@ libcmocka-dev|has_module cmocka|unit tests in C
 python3|has_command python3|tests of the command line, and counting
 python3-jsonschema|has_python_module jsonschema|checks records against their schema
 scdoc|has_command scdoc|builds the man pages
+?g++|has_command g++|tests the C++ face of the library
+?spin|has_command spin|checks the model of sleeping and waking
 '
 # shellcheck disable=SC2034
 needs_ci='
@@ -95,6 +98,10 @@ needs_ci='
 ?man-db|has_command man|checks the man pages
 ?busybox|has_command busybox|its shell is one that the scripts have to run under
 ?mandoc|has_command mandoc|checks the man pages
+?systemtap-sdt-dev|has_header sys/sdt.h|probes of the library for tracers
+?gcc-aarch64-linux-gnu|has_command aarch64-linux-gnu-gcc|the library on the other processor
+?libc6-dev-arm64-cross|test -e /usr/aarch64-linux-gnu/include/stdio.h|headers for that
+?qemu-user|has_command qemu-aarch64|runs what was built for it
 '
 
 # Sets missing and wished (package names), reasons and wishes (a line each) from the list $1.
