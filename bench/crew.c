@@ -75,10 +75,8 @@ static void note_failure(struct member *m, const char *call)
     atomic_store_explicit(crew->job->is_over, true, memory_order_relaxed);
 }
 
-static int pin(const struct member *m)
+int crew_pin_self(int cpu)
 {
-    const struct cpus *cpus = m->crew->job->pin_to;
-    int cpu = cpus->list[m->index % cpus->allowed];
     size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
     cpu_set_t *set = CPU_ALLOC(cpu + 1);
 
@@ -89,6 +87,12 @@ static int pin(const struct member *m)
     int error = pthread_setaffinity_np(pthread_self(), bytes, set);
     CPU_FREE(set);
     return -error;
+}
+
+static int pin(const struct member *m)
+{
+    const struct cpus *cpus = m->crew->job->pin_to;
+    return crew_pin_self(cpus->list[m->index % cpus->allowed]);
 }
 
 static bool wait_for_start(struct crew *crew)
@@ -222,25 +226,26 @@ static void join_threads(struct crew *crew)
         pthread_join(crew->beside, NULL);
 }
 
-static void add_up(const struct crew *crew, uint64_t start_ns, struct crew_result *result,
-                   uint64_t *thread_iterations)
+static void add_up(const struct crew *crew, uint64_t start_ns, struct round_figures *figures)
 {
+    figures->outcome = bench_interrupted() ? OUTCOME_INTERRUPTED : OUTCOME_OK;
     for (unsigned i = 0; i < crew->started; i++) {
         const struct member *m = &crew->members[i];
-        thread_iterations[i] = m->iterations;
-        result->iterations += m->iterations;
-        result->cpu_ns += m->cpu_ns;
-        result->voluntary_switches += (uint64_t)m->used.ru_nvcsw;
-        result->involuntary_switches += (uint64_t)m->used.ru_nivcsw;
-        result->minor_faults += (uint64_t)m->used.ru_minflt;
-        result->major_faults += (uint64_t)m->used.ru_majflt;
-        result->has_failed = result->has_failed || m->error;
-        if (m->end_ns > start_ns && m->end_ns - start_ns > result->elapsed_ns)
-            result->elapsed_ns = m->end_ns - start_ns;
+        figures->thread_iterations[i] = m->iterations;
+        figures->iterations += m->iterations;
+        figures->cpu_ns += m->cpu_ns;
+        figures->voluntary_switches += (uint64_t)m->used.ru_nvcsw;
+        figures->involuntary_switches += (uint64_t)m->used.ru_nivcsw;
+        figures->minor_faults += (uint64_t)m->used.ru_minflt;
+        figures->major_faults += (uint64_t)m->used.ru_majflt;
+        if (m->error)
+            figures->outcome = OUTCOME_FAILED;
+        if (m->end_ns > start_ns && m->end_ns - start_ns > figures->elapsed_ns)
+            figures->elapsed_ns = m->end_ns - start_ns;
     }
 }
 
-static void run(struct crew *crew, struct crew_result *result, uint64_t *thread_iterations)
+static void run(struct crew *crew, struct crew_result *result, struct round_figures *figures)
 {
     result->start_error = start_threads(crew);
     result->started = crew->started;
@@ -252,11 +257,12 @@ static void run(struct crew *crew, struct crew_result *result, uint64_t *thread_
     result->has_run_out = goes && wait_until_done(crew, start_ns + crew->job->most_ns);
     join_threads(crew);
     atomic_store(&running, NULL);
-    add_up(crew, start_ns, result, thread_iterations);
-    result->is_interrupted = bench_interrupted() != 0;
+    add_up(crew, start_ns, figures);
+    if (result->start_error)
+        figures->outcome = OUTCOME_FAILED;
 }
 
-int crew_run(const struct crew_job *job, struct crew_result *result, uint64_t *thread_iterations)
+int crew_run(const struct crew_job *job, struct crew_result *result, struct round_figures *figures)
 {
     struct crew crew = {.job = job, .members = calloc(job->threads, sizeof *crew.members)};
 
@@ -266,7 +272,7 @@ int crew_run(const struct crew_job *job, struct crew_result *result, uint64_t *t
     pthread_mutex_init(&crew.mutex, NULL);
     pthread_cond_init(&crew.changed, NULL);
     sem_init(&crew.all_done, 0, 0);
-    run(&crew, result, thread_iterations);
+    run(&crew, result, figures);
     sem_destroy(&crew.all_done);
     pthread_cond_destroy(&crew.changed);
     pthread_mutex_destroy(&crew.mutex);

@@ -6,6 +6,7 @@
 #define BENCH_CREW_H
 
 #include "result/cpus.h"
+#include "result/series.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,23 +31,20 @@ struct crew_job {
 };
 
 struct crew_result {
-    uint64_t elapsed_ns; /* start signal to the last thread's end */
-    uint64_t iterations;
-    uint64_t cpu_ns;
-    uint64_t voluntary_switches, involuntary_switches;
-    uint64_t minor_faults, major_faults;
-    unsigned started;    /* threads that could be started */
-    int start_error;     /* positive errno if that were not all */
-    bool has_failed;     /* a thread's enter or work returned an error */
-    bool has_run_out;    /* most_ns came before the threads were done */
-    bool is_interrupted; /* bench_interrupt() was called */
+    unsigned started; /* threads that could be started */
+    int start_error;  /* positive errno if that were not all */
+    bool has_run_out; /* most_ns came before the threads were done */
 };
 
 /*
- * Runs the job and fills `result`, and `thread_iterations` (one a thread). Blocks until all threads
+ * Runs the job and fills `result` and `figures`: all raw figures (thread_iterations must have room
+ * for all threads), and the outcome, which is failed, interrupted or ok. Blocks until all threads
  * are joined. Returns 0 or -ENOMEM; what went wrong in the crew itself stands in `result`.
  */
-int crew_run(const struct crew_job *job, struct crew_result *result, uint64_t *thread_iterations);
+int crew_run(const struct crew_job *job, struct crew_result *result, struct round_figures *figures);
+
+/* Pins the calling thread to one CPU, and with it what it forks. 0 or a negative errno. */
+int crew_pin_self(int cpu);
 
 /*
  * For signal handlers: ends the running crew and all that would follow. Async-signal-safe. Once

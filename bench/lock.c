@@ -250,11 +250,11 @@ static double measure_loop(void)
     uint64_t iterations;
     struct lock_case is = {.threads = 1};
     struct lock_variant v = {0};
-    struct round_figures round = {.thread_iterations = &iterations};
     struct lock_request request = {.lock = none, .is = &is, .round_ns = LOOP_ROUND_NS};
     double least = NAN;
 
     for (int i = 0; i < LOOP_TRIES; i++) {
+        struct round_figures round = {.thread_iterations = &iterations};
         if (lock_round_run(&request, &round, &v) || !round.iterations)
             return NAN;
         least = fmin(least, (double)round.elapsed_ns / (double)round.iterations);

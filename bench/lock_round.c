@@ -101,20 +101,10 @@ static int run_team(struct team *team, const struct peer_data *data, struct roun
         .explain = explain,
     };
     struct crew_result result;
-    int error = crew_run(&job, &result, round->thread_iterations);
+    int error = crew_run(&job, &result, round);
 
     if (error)
         return error;
-    round->outcome = result.start_error || result.has_failed ? OUTCOME_FAILED
-                     : result.is_interrupted                 ? OUTCOME_INTERRUPTED
-                                                             : OUTCOME_OK;
-    round->elapsed_ns = result.elapsed_ns;
-    round->iterations = result.iterations;
-    round->cpu_ns = result.cpu_ns;
-    round->voluntary_switches = result.voluntary_switches;
-    round->involuntary_switches = result.involuntary_switches;
-    round->minor_faults = result.minor_faults;
-    round->major_faults = result.major_faults;
     if (result.start_error)
         explain_threads(result.started, job.threads, result.start_error, v->series.note,
                         sizeof v->series.note);

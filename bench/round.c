@@ -136,15 +136,6 @@ static void describe(struct bench_job *job, const struct round_request *request)
     job->threads = request->threads;
 }
 
-static enum outcome outcome_of(const struct crew_result *result, bool is_timed)
-{
-    if (result->start_error || result->has_failed)
-        return OUTCOME_FAILED;
-    if (result->is_interrupted)
-        return OUTCOME_INTERRUPTED;
-    return result->has_run_out && !is_timed ? OUTCOME_CUT_OFF : OUTCOME_OK;
-}
-
 static int run_crowd(struct crowd *crowd, const struct round_request *request,
                      struct round_figures *round, struct hist *phase, struct hist *whole)
 {
@@ -162,21 +153,15 @@ static int run_crowd(struct crowd *crowd, const struct round_request *request,
         .beside = crowd->job.workload->beside ? beside : NULL,
     };
     struct crew_result result;
-    int error = crew_run(&job, &result, round->thread_iterations);
+    int error = crew_run(&job, &result, round);
 
     if (error)
         return error;
     if (result.start_error)
         explain_threads(result.started, request->threads, result.start_error, crowd->note,
                         crowd->note_size);
-    round->outcome = outcome_of(&result, is_timed);
-    round->elapsed_ns = result.elapsed_ns;
-    round->iterations = result.iterations;
-    round->cpu_ns = result.cpu_ns;
-    round->voluntary_switches = result.voluntary_switches;
-    round->involuntary_switches = result.involuntary_switches;
-    round->minor_faults = result.minor_faults;
-    round->major_faults = result.major_faults;
+    if (round->outcome == OUTCOME_OK && result.has_run_out && !is_timed)
+        round->outcome = OUTCOME_CUT_OFF;
     for (unsigned i = 0; i < request->threads; i++) {
         for (unsigned p = 0; p < BENCH_PHASES; p++)
             hist_merge(&phase[p], &crowd->workers[i].phase[p]);

@@ -74,20 +74,22 @@ static int play(const struct kind *kind, struct game *game, struct switch_cost *
     };
     struct crew_result result;
     uint64_t iterations[2];
+    struct round_figures figures = {.thread_iterations = iterations};
 
     game->child_switches = 0;
     atomic_store(&game->is_over, false);
     atomic_store(&game->turn, TURN_FIRST);
-    int error = crew_run(&job, &result, iterations);
+    int error = crew_run(&job, &result, &figures);
     if (error)
         return error;
     if (result.start_error)
         snprintf(out->why_not, sizeof out->why_not, "no thread could be started: %s",
                  strerror(result.start_error));
-    if (result.iterations < game->steps)
+    if (figures.iterations < game->steps)
         return 0;
-    out->elapsed_ns[out->rounds++] = result.elapsed_ns;
-    out->switches += result.voluntary_switches + result.involuntary_switches + game->child_switches;
+    out->elapsed_ns[out->rounds++] = figures.elapsed_ns;
+    out->switches +=
+        figures.voluntary_switches + figures.involuntary_switches + game->child_switches;
     return 1;
 }
 

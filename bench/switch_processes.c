@@ -1,9 +1,9 @@
 /* A thread that hands a byte to and fro with a child process, through two pipes. */
+#include "bench/crew.h"
 #include "bench/switch_game.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,21 +11,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Pins the calling thread, and with it the processes that it forks. 0 or a negative errno. */
-static int pin_self(int cpu)
-{
-    size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
-    cpu_set_t *set = CPU_ALLOC(cpu + 1);
-
-    if (!set)
-        return -ENOMEM;
-    CPU_ZERO_S(bytes, set);
-    CPU_SET_S(cpu, bytes, set);
-    int error = pthread_setaffinity_np(pthread_self(), bytes, set);
-    CPU_FREE(set);
-    return -error;
-}
 
 /*
  * The child: gives back each byte until the pipe is closed. Only calls that are safe after fork.
@@ -52,7 +37,7 @@ static int fork_child(struct game *game)
 {
     const struct cpus *cpus = game->cpus;
     pid_t parent = getpid();
-    int error = pin_self(cpus->list[cpus->allowed - 1]);
+    int error = crew_pin_self(cpus->list[cpus->allowed - 1]);
 
     if (error)
         goto out;
@@ -64,7 +49,7 @@ static int fork_child(struct game *game)
     pthread_mutex_lock(&game->child_mutex);
     game->child = child;
     pthread_mutex_unlock(&game->child_mutex);
-    error = pin_self(cpus->list[0]);
+    error = crew_pin_self(cpus->list[0]);
 out:
     if (error)
         snprintf(game->why_not, game->why_not_size, "processes may not be pinned: %s",
