@@ -419,8 +419,11 @@ int rwsem__take_private(struct rwsem__request *rq)
         rc = rwsem__spin(rq);
         if (rc == -EBUSY)
             rc = enqueue(rq);
-        if (rc == -EINPROGRESS)
+        if (rc == -EINPROGRESS) {
+            rwsem__leave_crowd(rq->sem); /* a sleeper wants no CPU */
             rc = wait_for_call(rq, &why);
+            rwsem__enter_crowd(rq->sem);
+        }
         if (rc == -EBUSY)
             rc = retry(rq, why);
     } while (rc == -EBUSY);

@@ -2,9 +2,9 @@
  * Waiting awake: when it may pay, for how long, and what is remembered about whether it did.
  *
  * One thread a lock spins at most, and makes WORD_SPINNER its promise; releases then need not call
- * anyone. It spins only while those that want the lock (its holder included) have a CPU each, is
- * bounded in time by the clock (PAUSE takes 10 to 140 cycles), and ends early when the lock does
- * not move, as when the holder has lost its CPU or holds for long.
+ * anyone. It spins only while those that want the lock and are awake (its holder included) have a
+ * CPU each, is bounded in time by the clock (PAUSE takes 10 to 140 cycles), and ends early when the
+ * lock does not move, as when the holder has lost its CPU or holds for long.
  */
 #include "slow.h"
 
@@ -15,7 +15,7 @@
 enum { CROWDS = 256, SKIP_MAX = 63, LOOKS_PER_CLOCK = 8, PASSES_PER_CLOCK = 8 };
 
 static struct crowd {
-    uint32_t waiting;  /* threads in the slow path */
+    uint32_t waiting;  /* threads in the slow path that are awake */
     uint32_t skip;     /* that many do not spin, after spins that were lost */
     uint32_t lost;     /* spins lost in a row, as 2^n-1 */
     uint32_t pad[11];  /* a cache line each */
