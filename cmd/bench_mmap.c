@@ -166,11 +166,6 @@ static int refuse_contradictions(const struct request *request)
                  "record besides)");
         return -EINVAL;
     }
-    if (request->session.output &&
-        (!request->session.output[0] || !strcmp(request->session.output, "-"))) {
-        complain("--output takes the name of a file; --json prints the record");
-        return -EINVAL;
-    }
     if (request->has_size && !(plan->workload->uses & USES_SIZE))
         unused = "--size";
     if (request->has_touch && !(plan->workload->uses & USES_TOUCH))

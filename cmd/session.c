@@ -117,6 +117,10 @@ int session_run(const struct session *session, int argc, char **argv)
     struct progress progress = progress_start(session->is_quiet);
     int status = EXIT_FAILED;
 
+    if (session->output && (!session->output[0] || !strcmp(session->output, "-"))) {
+        complain("--output takes the name of a file; --json prints the record");
+        return EXIT_USAGE;
+    }
     /* The machine's state is taken before we load it. */
     json_t *record = record_new(session->kind, argc, argv);
     if (!record) {

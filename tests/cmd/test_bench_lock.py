@@ -110,6 +110,7 @@ class Usage(unittest.TestCase):
         self.refused(["--inside", "-1us"], "--inside")
         self.refused(["--time", "1us", "--rounds", "10"], "rounds leave less")
         self.refused(["--json", "--csv"], "only one of")
+        self.refused(["--output", "-"], "--json prints")
 
     def test_lists_name_every_lock(self):
         listed = bench("--lock", "list")
