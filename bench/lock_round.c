@@ -117,38 +117,34 @@ static int run_team(struct team *team, const struct peer_data *data, struct roun
 static void *allocate_lines(size_t bytes)
 {
     size_t rounded = (bytes + LINE - 1) / LINE * LINE;
-    void *memory = aligned_alloc(LINE, rounded ? rounded : LINE);
+    void *memory = aligned_alloc(LINE, rounded);
     if (memory)
-        memset(memory, 0, rounded ? rounded : LINE); /* also faults it in */
+        memset(memory, 0, rounded); /* also faults it in */
     return memory;
 }
 
 int lock_round_run(const struct lock_request *request, struct round_figures *round,
                    struct lock_variant *variant)
 {
-    const struct peer *peer = request->lock;
     unsigned threads = request->is->threads;
     struct team team = {.request = request};
     struct peer_data *data = allocate_lines(sizeof *data);
-    void *lock = allocate_lines(peer->size);
     int error = -ENOMEM;
 
     team.works = allocate_lines(sizeof *team.works * threads);
     if (request->is_timed)
         team.waits = allocate_lines(sizeof *team.waits * 2 * threads);
-    if (!data || !lock || !team.works || (request->is_timed && !team.waits))
+    if (!data || !team.works || (request->is_timed && !team.waits))
         goto out;
-    error = peer->init ? peer->init(lock) : 0;
+    void *lock = peer_make(request->lock, &error);
     if (error)
         goto out;
     describe(&team, lock, data);
     error = run_team(&team, data, round, variant);
-    if (peer->destroy)
-        peer->destroy(lock);
+    peer_free(request->lock, lock);
 out:
     free(team.waits);
     free(team.works);
-    free(lock);
     free(data);
     return error;
 }

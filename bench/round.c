@@ -101,29 +101,6 @@ static void explain(void *context, unsigned index, const char *call, int error)
     explain_failure(call, error, &crowd->job, crowd->note, crowd->note_size);
 }
 
-static int make_lock(struct bench_job *job)
-{
-    if (!job->gate->size)
-        return 0;
-    job->lock = aligned_alloc(64, (job->gate->size + 63) / 64 * 64);
-    if (!job->lock)
-        return -ENOMEM;
-    memset(job->lock, 0, job->gate->size);
-    int error = job->gate->init ? job->gate->init(job->lock) : 0;
-    if (error) {
-        free(job->lock);
-        job->lock = NULL;
-    }
-    return error;
-}
-
-static void destroy_lock(struct bench_job *job)
-{
-    if (job->lock && job->gate->destroy)
-        job->gate->destroy(job->lock);
-    free(job->lock);
-}
-
 static void describe(struct bench_job *job, const struct round_request *request)
 {
     const struct bench_plan *plan = request->plan;
@@ -184,7 +161,10 @@ void round_run(const struct round_request *request, struct round_figures *round,
     note[0] = '\0';
     describe(&crowd.job, request);
     crowd.workers = make_workers(request->threads);
-    if (!crowd.workers || (error = make_lock(&crowd.job)))
+    if (!crowd.workers)
+        goto out;
+    crowd.job.lock = peer_make(request->gate, &error);
+    if (error)
         goto out;
     int setup_error = workload->setup ? workload->setup(&crowd.job) : 0;
     if (setup_error) {
@@ -195,7 +175,7 @@ void round_run(const struct round_request *request, struct round_figures *round,
         if (workload->teardown)
             workload->teardown(&crowd.job);
     }
-    destroy_lock(&crowd.job);
+    peer_free(request->gate, crowd.job.lock);
 out:
     if (error) { /* ours, but no reason to lose what others have measured */
         explain_failure("preparing the round", -error, &crowd.job, note, note_size);

@@ -23,6 +23,15 @@ struct peer {
     void (*work)(struct peer_work *work); /* the measured loop over this lock */
 };
 
+/*
+ * A lock of that peer, initialised, on cache lines of its own; NULL, with *error 0, for a peer that
+ * is no lock at all, and NULL with *error a negative errno when it can't be had.
+ */
+void *peer_make(const struct peer *peer, int *error);
+
+/* Ends its use and frees it; NULL is nothing to do. */
+void peer_free(const struct peer *peer, void *lock);
+
 /* Every peer of this build, in the order in which lists show them; ends with NULL. */
 extern const struct peer *const peer_table[];
 

@@ -57,24 +57,6 @@ static void *beside_main(void *argument)
     return NULL;
 }
 
-static int make_lock(struct bench_job *job)
-{
-    if (!job->gate->size)
-        return 0;
-    job->lock = aligned_alloc(64, (job->gate->size + 63) / 64 * 64);
-    if (!job->lock)
-        return -ENOMEM;
-    memset(job->lock, 0, job->gate->size);
-    return job->gate->init ? job->gate->init(job->lock) : 0;
-}
-
-static void free_lock(struct bench_job *job)
-{
-    if (job->lock && job->gate->destroy)
-        job->gate->destroy(job->lock);
-    free(job->lock);
-}
-
 static void collect(struct drive *d, const struct seat *seat)
 {
     const struct bench_worker *w = &seat->worker;
@@ -141,7 +123,7 @@ int drive_run(struct drive *d)
     memset(seats, 0, d->threads * sizeof *seats);
     job.size = d->size ? d->size : d->workload->default_size;
     job.size = job.size ? job.size : job.page_size;
-    error = make_lock(&job);
+    job.lock = peer_make(d->gate, &error);
     if (error)
         goto out;
     d->error = d->workload->setup ? d->workload->setup(&job) : 0;
@@ -154,7 +136,7 @@ int drive_run(struct drive *d)
             d->workload->teardown(&job);
     }
 out:
-    free_lock(&job);
+    peer_free(d->gate, job.lock);
     free(seats);
     return error;
 }

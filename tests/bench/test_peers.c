@@ -43,21 +43,12 @@ static void *add(void *argument)
 
 static void *make_lock(const struct peer *peer)
 {
-    size_t bytes = (peer->size + 63) / 64 * 64;
-    void *lock = aligned_alloc(64, bytes);
+    int error;
+    void *lock = peer_make(peer, &error);
 
+    assert_int_equal(error, 0);
     assert_non_null(lock);
-    memset(lock, 0, bytes);
-    if (peer->init)
-        assert_int_equal(peer->init(lock), 0);
     return lock;
-}
-
-static void free_lock(const struct peer *peer, void *lock)
-{
-    if (peer->destroy)
-        peer->destroy(lock);
-    free(lock);
 }
 
 /* Additions that got lost. */
@@ -72,7 +63,7 @@ static uint64_t lost(const struct peer *peer)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     pthread_barrier_destroy(&t.start);
-    free_lock(peer, t.lock);
+    peer_free(peer, t.lock);
     return (uint64_t)THREADS * ADDITIONS - t.count;
 }
 
@@ -185,7 +176,7 @@ static void the_measured_loop_of_every_lock_loses_no_write_and_tears_no_read(voi
             continue;
         void *lock = make_lock(*p);
         run_loops(*p, lock, &data, loops);
-        free_lock(*p, lock);
+        peer_free(*p, lock);
         for (int i = 0; i < THREADS; i++) {
             assert_int_equal(loops[i].work.torn_reads, 0);
             writes += loops[i].work.writes;
