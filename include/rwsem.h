@@ -15,10 +15,10 @@
  *   was the last user may free it at once, even while another thread is still inside the up_*
  *   through which it let this one in.
  * - fork(): the child has a copy of each private lock as it was. Locks that the forking thread
- * holds for reading can be released in the child; one that it holds for writing can be, too (the
- * copy still names the parent's thread, which up_write accepts). One that other threads hold or
- * wait for stays held in the child for ever: initialise it anew there. Shared locks are one lock in
- *   both, held by the parent only.
+ *   holds for reading can be released in the child; one that it holds for writing can be, too (the
+ *   copy still names the parent's thread, which up_write accepts). One that other threads hold or
+ *   wait for stays held in the child for ever: initialise it anew there. Shared locks are one lock
+ *   in both, held by the parent only.
  * - Not async-signal-safe, except that a handler may use a lock which the code it interrupts can
  *   not hold or be waiting for.
  */

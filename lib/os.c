@@ -79,8 +79,7 @@ void os_pause(void)
 #endif
 }
 
-/* Reads a small file into buf as a string; returns its length or a negative errno. */
-static int read_file(const char *path, char *buf, size_t size)
+int os_read_file(const char *path, char *buf, size_t size)
 {
     int saved = errno, fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     long n = fd < 0 ? -1 : syscall(SYS_read, fd, buf, size - 1);
@@ -91,39 +90,6 @@ static int read_file(const char *path, char *buf, size_t size)
     errno = saved;
     buf[rc > 0 ? rc : 0] = '\0';
     return rc;
-}
-
-/* CPUs' worth of the quota in one cgroup directory, rounded up; UINT_MAX: no quota. */
-static unsigned quota_in(const char *dir)
-{
-    char path[4200], text[64];
-    unsigned long long quota, period;
-
-    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", dir);
-    if (read_file(path, text, sizeof(text)) <= 0 ||
-        sscanf(text, "%llu %llu", &quota, &period) != 2 || !period)
-        return UINT32_MAX;
-    return (unsigned)((quota + period - 1) / period);
-}
-
-/* The smallest quota of this process's cgroup (version 2) and those above. */
-static unsigned cgroup_cpus(void)
-{
-    char text[4096], *dir, *end;
-    unsigned least = UINT32_MAX, here;
-
-    if (read_file("/proc/self/cgroup", text, sizeof(text)) <= 0 || !(dir = strstr(text, "0::/")))
-        return least;
-    dir += strlen("0::");
-    dir[strcspn(dir, "\n")] = '\0';
-    for (;;) {
-        here = quota_in(dir);
-        least = here < least ? here : least;
-        end = strrchr(dir, '/');
-        if (!end || !*dir)
-            return least;
-        *end = '\0';
-    }
 }
 
 unsigned os_usable_cpus(uint64_t now_ns)
@@ -142,7 +108,7 @@ unsigned os_usable_cpus(uint64_t now_ns)
         return known;
     RWSEM__STORE(&next_ns, now_ns + AFFINITY_NS, RWSEM__RELAXED);
     if (RWSEM__ADD(&looks, 1u, RWSEM__RELAXED) % QUOTAS_PER == 0)
-        RWSEM__STORE(&quota, cgroup_cpus(), RWSEM__RELAXED);
+        RWSEM__STORE(&quota, os_quota_cpus(""), RWSEM__RELAXED);
     n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
     for (i = 0; i < n / (long)sizeof(mask[0]); i++)
         cpus += (unsigned)__builtin_popcountl(mask[i]);
@@ -162,7 +128,7 @@ static bool read_stat(uint32_t tid, char *state, uint64_t *birth)
 
     /* by way of task/, for user-mode emulators make up what /proc/PID/stat says of themselves */
     snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", tid, tid);
-    if (read_file(path, text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
+    if (os_read_file(path, text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
         return false;
     if (sscanf(at + 1,
                " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "

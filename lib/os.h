@@ -6,6 +6,7 @@
 #define LIB_OS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define OS_NEVER   UINT64_MAX
@@ -35,6 +36,13 @@ void os_pause(void);
 /* CPUs that this process may use, as far as affinity and cgroup quota say; at least 1. Cached, and
  * looked at anew when now_ns is a second later. */
 unsigned os_usable_cpus(uint64_t now_ns);
+
+/* The CPU quota of this process's control groups in CPUs, rounded up; UINT32_MAX: none. `root` goes
+ * in front of /proc and /sys: "" but in tests. In quota.c. */
+unsigned os_quota_cpus(const char *root);
+
+/* Reads a small file into buf as a string; returns its length or a negative errno. */
+int os_read_file(const char *path, char *buf, size_t size);
 
 /* Is the thread surely gone, or a zombie? False when it cannot be told. */
 bool os_is_thread_dead(uint32_t tid);

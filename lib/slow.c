@@ -154,8 +154,10 @@ static void settle(rwsem_t *sem, uint64_t give, uint64_t keep)
          * let in here get, through their node, what the last writer released */
     } while (!RWSEM__CAS(&sem->word, &word, next, RWSEM__ACQ_REL));
     called = take_out(sem, &plan);
-    first = plan.calls_writer ? called : queue_first(sem);
-    rwsem__set_bound(sem, first ? first->overdue_ns : OS_NEVER);
+    if (plan.calls_writer || !(next & WORD_WOKEN)) { /* else it is that of the one called before */
+        first = plan.calls_writer ? called : queue_first(sem);
+        rwsem__set_bound(sem, first ? first->overdue_ns : OS_NEVER);
+    }
     if (next & WORD_HANDOFF && plan.calls_writer)
         PROBE1(handoff, sem);
     unlock_queue(sem);
@@ -293,7 +295,8 @@ static int enqueue(struct rwsem__request *rq)
     RWSEM__STORE(&rq->node.state, NODE_WAITING, RWSEM__RELAXED);
     rq->node.is_overdue = rq->is_overdue;
     queue_push(sem, &rq->node, was_called);
-    rwsem__set_bound(sem, queue_first(sem)->overdue_ns);
+    if (!(next & WORD_WOKEN)) /* else it is that of the one that was called */
+        rwsem__set_bound(sem, queue_first(sem)->overdue_ns);
     unlock_queue(sem);
     return -EINPROGRESS;
 }

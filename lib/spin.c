@@ -55,14 +55,15 @@ bool rwsem__is_bound_over(const rwsem_t *sem, uint64_t *now_ns)
     unsigned n = RWSEM__LOAD(&passes, RWSEM__RELAXED); /* its own thread's */
     uint64_t ns;
 
+    if (n % PASSES_PER_CLOCK == 0) {
+        ns = os_now_ns();
+        if (ns >= rwsem__bound(sem)) {
+            *now_ns = ns; /* and the next pass looks again: the queue may be locked just now */
+            return true;
+        }
+    }
     RWSEM__STORE(&passes, n + 1, RWSEM__RELAXED);
-    if (n % PASSES_PER_CLOCK)
-        return false;
-    ns = os_now_ns();
-    if (ns < rwsem__bound(sem))
-        return false;
-    *now_ns = ns;
-    return true;
+    return false;
 }
 
 void rwsem__wait_for_queue(unsigned *tries)

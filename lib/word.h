@@ -1,3 +1,4 @@
+/* clang-format off: it would reflow the drawings */
 /*
  * The state word: every bit, who sets it, what must never be, and which step leads where. Read this
  * first. Private locks use all of it but the last three flags; process-shared locks (shared.c) have
@@ -45,31 +46,41 @@
  * last, the sleeper that has to be called may time out, return, and free the lock before the queue
  * is reached.
  *
- *  who, when                       sees                             makes
- *  reader, fast                    idle                             +1 reader
- *  writer, fast                    idle                             WRITER|TID
- *  reader, newcomer                no WRITER, no HANDOFF (1)        +1 reader, its SPINNER cleared
- *  writer, newcomer                not held, no HANDOFF             WRITER|TID, its SPINNER cleared
- *  writer that was called          not held                         WRITER|TID, WOKEN HANDOFF
- * cleared anyone about to spin            cannot take, no SPINNER HANDOFF  SPINNER anyone about to
- * sleep           cannot take, no QLOCK            QUEUED QLOCK, own SPINNER or WOKEN cleared; by
- * one that was called: HANDOFF = it has waited too long one that gives up, queue empty  - own bits
- * cleared (HANDOFF with WOKEN) release, nobody to call (2)     -                                -1
- * reader, or -WRITER|TID release, someone to call        no QLOCK                         QLOCK;
- * then settle settle (QLOCK held): gives up 0, a reader or the writer, and
- *    - first in queue reads, no WRITER left (3)                     +n readers
- *    - else first writes, not held, nobody awake (2)                WOKEN
- *    - HANDOFF = who is first now (or was called now) has waited too long; kept while WOKEN was set
- *  settle's end                    QLOCK                            QLOCK cleared, QUEUED if empty
- *  downgrade                       WRITER|TID                       1 reader (through settle if
- * QUEUED) upgrade                         1 reader, no HANDOFF             WRITER|TID
+ *  who, when                       sees                            makes
+ *  ------------------------------  ------------------------------  ------------------------------
+ *  reader, fast                    idle                            +1 reader
+ *  writer, fast                    idle                            WRITER|TID
+ *  reader, newcomer                no WRITER, no HANDOFF (1)       +1 reader, own SPINNER cleared
+ *  writer, newcomer                not held, no HANDOFF            WRITER|TID, own SPINNER cleared
+ *  writer that was called          not held                        WRITER|TID, WOKEN and HANDOFF
+ *                                                                  cleared
+ *  anyone about to spin            cannot take, no SPINNER, no     SPINNER
+ *                                  HANDOFF
+ *  anyone about to sleep           cannot take, no QLOCK           QUEUED and QLOCK, own SPINNER or
+ *                                                                  WOKEN cleared; called before and
+ *                                                                  overdue: HANDOFF
+ *  one that gives up               queue empty                     own bits cleared, HANDOFF with
+ *                                                                  WOKEN
+ *  one that passes an overdue one  WOKEN, no QLOCK, no HANDOFF     HANDOFF
+ *  release, nobody to call (2)     -                               -1 reader, or -WRITER|TID
+ *  release, someone to call        no QLOCK                        QLOCK; then settle
+ *  downgrade                       WRITER|TID                      1 reader (through settle if
+ *                                                                  QUEUED)
+ *  upgrade                         1 reader, no HANDOFF            WRITER|TID
+ *  settle (QLOCK held)             gives up 0, a reader or the writer, and
+ *    - first in queue reads, no WRITER left (3)                    +n readers
+ *    - else first writes, not held, nobody awake (2)               WOKEN
+ *    - who is first now, or was called now, has waited too long    HANDOFF (kept while WOKEN was
+ *                                                                  set)
+ *  settle's end                    QLOCK                           QLOCK cleared, QUEUED if empty
  *
  *  (1) or RECURSIVE and there are readers
  *  (2) not QUEUED, or WOKEN, or SPINNER without HANDOFF, or other readers stay
- *  (3) n is all readers in the queue, also those behind writers: a read phase takes all that wait.
- *      A downgrade begins a read phase unless the first in the queue is a writer that has waited
- * too long.
+ *  (3) n is all readers in the queue, also those behind writers: a read phase takes all that
+ *      wait. A downgrade begins a read phase unless the first in the queue is a writer that has
+ *      waited too long.
  */
+/* clang-format on */
 #ifndef LIB_WORD_H
 #define LIB_WORD_H
 
@@ -109,8 +120,7 @@
 _Static_assert(sizeof(rwsem_t) == 16, "a lock is 16 bytes");
 _Static_assert(WORD_READER == WORD_BIT(WORD_HOLDER_SHIFT), "readers are counted in the upper half");
 
-/* Written wholly by the calling thread's own take, so equal to what is in the word when it holds.
- */
+/* A writer's part of the word: nobody else changes it while that one holds the lock. */
 static inline uint64_t word_write_hold(uint32_t tid)
 {
     return WORD_WRITER | (uint64_t)tid << WORD_HOLDER_SHIFT;

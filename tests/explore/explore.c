@@ -272,17 +272,29 @@ void explore_pass_time(uint64_t ns)
     run.clock_ns += ns;
 }
 
-void explore_begin_wait(bool is_interruptible)
+void explore_begin_wait(bool is_writer, bool is_interruptible)
 {
+    self()->is_writer = is_writer;
     self()->is_waiting = true;
     self()->is_interruptible = is_interruptible;
     self()->asked_ns = run.clock_ns;
-    self()->late_sleeps = 0;
+    self()->late_sleeps = self()->late_passes = 0;
+    self()->has_slept = false;
 }
 
 void explore_end_wait(void)
 {
+    unsigned i;
+
+    /* the bound is the first sleeper's: when that one is served, another one's begins to count */
+    for (i = 0; self()->has_slept && i < run.program->threads; i++)
+        run.threads[i].late_passes = 0;
     self()->is_waiting = false;
+}
+
+static bool is_overdue(const struct coroutine *co)
+{
+    return co->is_waiting && run.clock_ns >= co->asked_ns + rwsem__tunable.handoff_ns;
 }
 
 bool explore_has_overdue(void)
@@ -290,12 +302,25 @@ bool explore_has_overdue(void)
     unsigned i;
 
     for (i = 0; i < run.program->threads; i++) {
-        const struct coroutine *co = &run.threads[i];
-
-        if (co->is_waiting && run.clock_ns >= co->asked_ns + rwsem__tunable.handoff_ns)
+        if (is_overdue(&run.threads[i]))
             return true;
     }
     return false;
+}
+
+void explore_passes_others(bool is_writer)
+{
+    unsigned i;
+
+    for (i = 0; i < run.program->threads; i++) {
+        struct coroutine *co = &run.threads[i];
+
+        /* before it first sleeps nobody can know of it */
+        if (i == run.current || !is_overdue(co) || !co->has_slept || !(is_writer || co->is_writer))
+            continue;
+        if (++co->late_passes > LATE_PASSES)
+            explore_fail("starvation: past the bound a waiter was passed time and again");
+    }
 }
 
 static void run_once(void)

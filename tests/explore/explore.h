@@ -48,8 +48,11 @@ void explore_fail(const char *what);
 void explore_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void explore_pass_time(uint64_t ns);
 /* Marks that from here on this thread waits for the lock, or no longer. */
-void explore_begin_wait(bool is_interruptible);
+void explore_begin_wait(bool is_writer, bool is_interruptible);
 void explore_end_wait(void);
+/* This thread got the lock: fails if others wait for longer than the bound and have been passed
+ * time and again since. */
+void explore_passes_others(bool is_writer);
 /* Does any thread wait for longer than the bound of the hand-off? */
 bool explore_has_overdue(void);
 

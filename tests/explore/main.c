@@ -1,16 +1,21 @@
 /*
- * explore [--bound N] [--most N] [--cpus N] [--recursive] [--replay SCHEDULE] PROGRAM...
+ * explore [--bound N] [--most N] [--replay SCHEDULE] PROGRAM...
  *
  * Runs the library's slow path, compiled over the seam, under every interleaving within the bound.
- * A program is a string: threads by '|', and for each thread its operations, a letter each: w r
- * down_write, down_read and up         W R  the same until a deadline i j  the same, interruptible
- * x y  try d    down_write, downgrade, up_read       u    down_read, try_upgrade, up h    like w,
- * and the hold takes 1 ms      g    like r, and the hold takes 1 ms A thread's last operation ends
- * its use of the lock, which it says while it still holds it. A writer who sees then that all
- * others have said so frees the lock as soon as its own up_write has returned, although others may
- * still be inside theirs. (A reader cannot know that the others have let go.) A letter before ':'
- * in a program is an option of it: p, more than one CPU (waiters may spin); c, recursive readers;
- * s, process-shared.
+ * A program is a string: threads by '|', and for each thread its operations, a letter each:
+ *
+ *   w  r   down_write, down_read, and up          W  R   the same until a deadline
+ *   i  j   the same, interruptible                x  y   the same by the try form
+ *   h  g   like w and r, and the hold takes 1 ms  n      down_read twice, nested
+ *   d      down_write, downgrade, up_read         u      down_read, try_upgrade, up
+ *
+ * A thread's last operation ends its use of the lock, which it says while it still holds it. A
+ * writer who sees then that all others have said so frees the lock as soon as its own up_write has
+ * returned, although others may still be inside theirs. (A reader cannot know that the others have
+ * let go.)
+ *
+ * A letter before ':' in a program is an option of it: p, more than one CPU (waiters may spin); c,
+ * recursive readers; s, process-shared.
  *
  * Prints a line a program. Exit status 1 with the schedule and its story if one fails.
  */
@@ -50,6 +55,10 @@ static void free_lock(struct world *w)
 static void enter(struct world *w, bool is_writer, bool is_long)
 {
     explore_note("is in, to %s", is_writer ? "write" : "read");
+    /* Not counted: recursive readers may pass for ever, a shared lock's bound is kept by the
+     * sleeper's own clock, and while the queue is locked nobody can reserve the lock. */
+    if (!(w->lock.word & (WORD_RECURSIVE | WORD_SHARED | WORD_QLOCK)))
+        explore_passes_others(is_writer);
     if (w->writers || (is_writer && w->readers))
         explore_fail("exclusion: a writer is not alone");
     w->writers += is_writer;
@@ -57,6 +66,15 @@ static void enter(struct world *w, bool is_writer, bool is_long)
     explore_point(&w->lock, 0, "hold");
     if (is_long)
         explore_pass_time(1000000);
+}
+
+/* A reader reads again while it reads, as recursive locks allow. */
+static void read_nested(struct world *w)
+{
+    if (rwsem_down_read(&w->lock))
+        explore_fail("a call returned an error that it must not return");
+    explore_note("is in twice");
+    rwsem_up_read(&w->lock);
 }
 
 static void leave(struct world *w, bool is_writer)
@@ -71,7 +89,7 @@ static int take(struct world *w, char op)
     struct timespec deadline = {.tv_sec = 1, .tv_nsec = 900000};
     int rc;
 
-    explore_begin_wait(strchr("ij", op));
+    explore_begin_wait(strchr("whdWix", op), strchr("ij", op));
     switch (op) {
     case 'w':
     case 'h':
@@ -126,6 +144,8 @@ static void do_op(struct world *w, char op, bool is_final)
         return;
     }
     enter(w, is_writer, strchr("hg", op));
+    if (op == 'n')
+        read_nested(w);
     if (op == 'd') {
         leave(w, true);
         w->readers++; /* before, for a writer must not get in between */
@@ -208,7 +228,7 @@ static bool parse(const char *text, struct world *w, struct explore_program *pro
         if (*text == '|') {
             w->threads++;
             used = 0;
-        } else if (strchr("wrWRijxyduhg", *text) && used < 15 && w->threads < EXPLORE_THREADS) {
+        } else if (strchr("wrWRijxyduhgn", *text) && used < 15 && w->threads < EXPLORE_THREADS) {
             w->ops[w->threads][used++] = *text;
         } else {
             return false;

@@ -25,6 +25,7 @@ int os_futex_wait(uint32_t *word, uint32_t expected, uint64_t until_ns, uint32_t
     co->bits = bits;
     co->until_ns = until_ns;
     co->slept_at = ++run.sleeps;
+    co->has_slept = true;
     co->status = ASLEEP;
     explore_block();
     return co->wake_result;

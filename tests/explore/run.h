@@ -12,7 +12,8 @@ enum {
     MAX_STEPS = 4000, /* accesses of one run; more: it does not end */
     MAX_OPTIONS = 3 * EXPLORE_THREADS,
     MAX_STRAY = 64,
-    LATE_SLEEPS = 4, /* its own mark, a lost try, and one for being taken out */
+    LATE_SLEEPS = 4,                   /* its own mark, a lost try, and one for being taken out */
+    LATE_PASSES = 8 + EXPLORE_THREADS, /* those that pass look at the clock every eighth time */
     CLOCK_STEP_NS = 500,
     LATE_NS = 3000, /* longer than any spin */
 };
@@ -28,7 +29,8 @@ struct coroutine {
     uint32_t *futex;
     uint32_t bits;
     uint64_t until_ns, asked_ns, slept_at;
-    unsigned late_sleeps;
+    unsigned late_sleeps, late_passes;
+    bool has_slept, is_writer; /* in this wait */
     int wake_result;
     uint64_t self;
 };

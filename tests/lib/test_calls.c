@@ -386,7 +386,7 @@ static void fast_paths_are_symbols_too(void **state)
     }
 #define BOTH(f) PRIVATE(f), SHARED(f)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         BOTH(readers_share_and_writers_do_not),
@@ -408,5 +408,7 @@ int main(void)
         PRIVATE(fast_paths_are_symbols_too),
     };
 
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
 }

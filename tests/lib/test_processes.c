@@ -240,7 +240,7 @@ static void a_child_can_release_what_the_forking_thread_held(void **state)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, map, unmap)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_killed_writer_is_reported_to_the_next_taker),
@@ -255,5 +255,7 @@ int main(void)
         cmocka_unit_test(a_child_can_release_what_the_forking_thread_held),
     };
 
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("processes", tests, NULL, NULL);
 }

@@ -347,7 +347,7 @@ static void who_unlocks_last_may_free(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const char *text = getenv("RWSEM_SEED");
     const struct CMUnitTest tests[] = {
@@ -367,5 +367,7 @@ int main(void)
     print_message("# RWSEM_SEED=%u\n", seed);
     if (getenv("RWSEM_TEST_LONG"))
         run_ms = 60000;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("stress", tests, NULL, NULL);
 }
