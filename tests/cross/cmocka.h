@@ -5,6 +5,7 @@
 #ifndef CROSS_CMOCKA_H
 #define CROSS_CMOCKA_H
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct CMUnitTest {
 #f, f, up, down, NULL                                                                      \
     }
 #define cmocka_run_group_tests_name(name, t, up, down) cross_run(t, sizeof(t) / sizeof((t)[0]))
+#define cmocka_set_test_filter(pattern)                (cross_filter = (pattern))
 #define print_message                                  printf
 
 #define cross_check(condition, text)                                                               \
@@ -45,11 +47,15 @@ struct CMUnitTest {
         exit(1);                                                                                   \
     } while (0)
 
+static const char *cross_filter; /* the pattern, with * and ?, of the tests to run; NULL: all */
+
 static int cross_run(const struct CMUnitTest *tests, size_t count)
 {
     size_t i;
 
     for (i = 0; i < count; i++) {
+        if (cross_filter && fnmatch(cross_filter, tests[i].name, 0))
+            continue;
         if (tests[i].setup)
             cross_check(tests[i].setup(NULL) == 0, "setup failed");
         tests[i].test(NULL);
