@@ -7,13 +7,16 @@
 
 #include "slow.h"
 
-/* Is all of the process watched (RWSEM_DEBUG or RWSEM_STATS in the environment), or this lock? */
+/* Are all private locks watched (RWSEM_DEBUG or RWSEM_STATS in the environment)? Set once, before
+ * main(). */
+extern bool rwsem__watches_all;
+
+/* Are they, or is this lock? */
 static inline bool rwsem__is_watched(const rwsem_t *sem)
 {
-    /* relaxed: the guess is set before main(), the modes before the lock is used */
-    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
+    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED); /* relaxed: a mode never changes */
 
-    if (__builtin_expect(rwsem__idle_guess != 0, 0))
+    if (__builtin_expect(rwsem__watches_all, 0))
         return !(word & WORD_SHARED);
     return __builtin_expect(word & WORD_WATCHED, 0);
 }

@@ -1,5 +1,6 @@
 /* The only place with system calls, by syscall(2) so that none is a cancellation point. */
 #include "os.h"
+#include "annotate.h"
 #include "rwsem-atomic.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -95,28 +96,31 @@ int os_read_file(const char *path, char *buf, size_t size)
 unsigned os_usable_cpus(uint64_t now_ns)
 {
     enum { AFFINITY_NS = 1000000000, QUOTAS_PER = 16 };
-    static uint64_t next_ns;
-    static uint32_t cached, quota, looks;
+    static struct {
+        uint64_t next_ns;
+        uint32_t cpus, quota, looks;
+    } cache;
     /* relaxed, all: two threads that look at once store the same */
-    uint32_t known = RWSEM__LOAD(&cached, RWSEM__RELAXED);
+    uint32_t known = RWSEM__LOAD(&cache.cpus, RWSEM__RELAXED);
     unsigned long mask[128];
     unsigned cpus = 0;
     long n, i;
     int saved = errno;
 
-    if (known && now_ns < RWSEM__LOAD(&next_ns, RWSEM__RELAXED))
+    if (known && now_ns < RWSEM__LOAD(&cache.next_ns, RWSEM__RELAXED))
         return known;
-    RWSEM__STORE(&next_ns, now_ns + AFFINITY_NS, RWSEM__RELAXED);
-    if (RWSEM__ADD(&looks, 1u, RWSEM__RELAXED) % QUOTAS_PER == 0)
-        RWSEM__STORE(&quota, os_quota_cpus(""), RWSEM__RELAXED);
+    ANNOTATE(ignores, &cache, sizeof(cache));
+    RWSEM__STORE(&cache.next_ns, now_ns + AFFINITY_NS, RWSEM__RELAXED);
+    if (RWSEM__ADD(&cache.looks, 1u, RWSEM__RELAXED) % QUOTAS_PER == 0)
+        RWSEM__STORE(&cache.quota, os_quota_cpus(""), RWSEM__RELAXED);
     n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
     for (i = 0; i < n / (long)sizeof(mask[0]); i++)
         cpus += (unsigned)__builtin_popcountl(mask[i]);
     errno = saved;
-    known = RWSEM__LOAD(&quota, RWSEM__RELAXED);
+    known = RWSEM__LOAD(&cache.quota, RWSEM__RELAXED);
     cpus = known && known < cpus ? known : cpus;
     cpus = cpus ? cpus : 1; /* cannot tell: no spinning */
-    RWSEM__STORE(&cached, cpus, RWSEM__RELAXED);
+    RWSEM__STORE(&cache.cpus, cpus, RWSEM__RELAXED);
     return cpus;
 }
 

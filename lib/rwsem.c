@@ -2,6 +2,7 @@
  * The calls, out of line: everything the inlined fast paths pass on, and the small calls that
  * never wait. Waiting is slow.c's and shared.c's.
  */
+#include "annotate.h"
 #include "check.h"
 #include "probes.h"
 #include "slow.h"
@@ -12,6 +13,7 @@
 #define NO_IDLE_WORD WORD_QLOCK
 
 uint64_t rwsem__idle_guess;
+bool rwsem__watches_all;
 __thread uint64_t rwsem__self_hold;
 
 static const struct rwsem__limits no_limits = {.until_ns = OS_NEVER};
@@ -25,8 +27,11 @@ static void forget_tid(void)
 
 __attribute__((constructor)) static void start(void)
 {
+    bool is_annotating = rwsem__start_annotating();
+
     rwsem__load_tunables();
-    if (rwsem__start_watching())
+    rwsem__watches_all = rwsem__start_watching();
+    if (rwsem__watches_all || is_annotating)
         rwsem__idle_guess = NO_IDLE_WORD;
     /* no memory for the handler: fork() is then refused its one guarantee, and nothing else */
     (void)pthread_atfork(NULL, NULL, forget_tid);
@@ -67,11 +72,31 @@ void rwsem__release(rwsem_t *sem, uint64_t give, uint64_t keep)
         rwsem__release_private(sem, give, keep);
 }
 
+/* The caller's hold has come to be of that mode, by other ways than waiting for it. */
+static void annotate_became(rwsem_t *sem, enum rwsem__mode mode)
+{
+    ANNOTATE(asks, sem, mode, true);
+    ANNOTATE(took, sem, mode, true);
+}
+
 static int down(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
 {
-    if (rwsem__is_watched(sem))
-        return rwsem__watched_take(sem, mode, limits);
-    return rwsem__take(sem, mode, limits);
+    bool may_fail = limits != &no_limits;
+    int rc;
+
+    ANNOTATE(ignores, sem, sizeof(*sem));
+    ANNOTATE(asks, sem, mode, may_fail);
+    rc = rwsem__is_watched(sem) ? rwsem__watched_take(sem, mode, limits)
+                                : rwsem__take(sem, mode, limits);
+    if (rc == -EOWNERDEAD && mode == MODE_READ) { /* it is a writer now */
+        ANNOTATE(failed, sem, MODE_READ);
+        annotate_became(sem, MODE_WRITE);
+    } else if (rc == 0 || rc == -EOWNERDEAD) {
+        ANNOTATE(took, sem, mode, may_fail);
+    } else {
+        ANNOTATE(failed, sem, mode);
+    }
+    return rc;
 }
 
 int rwsem__down_read_slow(rwsem_t *sem)
@@ -136,25 +161,32 @@ static uint64_t writer_in(const rwsem_t *sem)
     return RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_WRITE_HOLD;
 }
 
+/* Gives up `mode`, and gains a read hold if it `keeps` one. */
+static void up(rwsem_t *sem, enum rwsem__mode mode, bool keeps)
+{
+    if (rwsem__is_watched(sem) &&
+        !(keeps ? rwsem__watched_change(sem, MODE_READ) : rwsem__watched_release(sem, mode)))
+        return;
+    ANNOTATE(gives, sem, mode);
+    rwsem__release(sem, mode == MODE_READ ? WORD_READER : writer_in(sem), keeps ? WORD_READER : 0);
+    ANNOTATE(gave, sem, mode);
+    if (keeps)
+        annotate_became(sem, MODE_READ);
+}
+
 void rwsem__up_read_slow(rwsem_t *sem)
 {
-    if (rwsem__is_watched(sem) && !rwsem__watched_release(sem, MODE_READ))
-        return;
-    rwsem__release(sem, WORD_READER, 0);
+    up(sem, MODE_READ, false);
 }
 
 void rwsem__up_write_slow(rwsem_t *sem)
 {
-    if (rwsem__is_watched(sem) && !rwsem__watched_release(sem, MODE_WRITE))
-        return;
-    rwsem__release(sem, writer_in(sem), 0);
+    up(sem, MODE_WRITE, false);
 }
 
 void rwsem_downgrade_write(rwsem_t *sem)
 {
-    if (rwsem__is_watched(sem) && !rwsem__watched_change(sem, MODE_READ))
-        return;
-    rwsem__release(sem, writer_in(sem), WORD_READER);
+    up(sem, MODE_WRITE, true);
 }
 
 int rwsem_try_upgrade(rwsem_t *sem)
@@ -165,6 +197,9 @@ int rwsem_try_upgrade(rwsem_t *sem)
     while (word_readers(word) == 1 && !(word & WORD_HANDOFF)) {
         /* acquire: pairs with the releases of the readers that left meanwhile */
         if (RWSEM__CAS(&sem->word, &word, word - WORD_READER + hold, RWSEM__ACQUIRE)) {
+            ANNOTATE(gives, sem, MODE_READ);
+            ANNOTATE(gave, sem, MODE_READ);
+            annotate_became(sem, MODE_WRITE);
             if (word & WORD_SHARED)
                 rwsem__shared_has_writer(sem);
             if (rwsem__is_watched(sem))
@@ -189,6 +224,7 @@ int rwsem_init(rwsem_t *sem, unsigned flags)
     /* relaxed: nobody may use it yet, so whoever publishes the lock orders this */
     RWSEM__STORE(&sem->extra, UINT64_C(0), RWSEM__RELAXED);
     RWSEM__STORE(&sem->word, word, RWSEM__RELAXED);
+    ANNOTATE(is_made, sem);
     return 0;
 }
 
@@ -201,6 +237,7 @@ int rwsem_destroy(rwsem_t *sem)
         rwsem__report_destroy(sem);
         return -EBUSY;
     }
+    ANNOTATE(is_gone, sem);
     rwsem__forget(sem);
     return 0;
 }

@@ -8,6 +8,7 @@
  * enter together: phase-fair locks (Brandenburg and Anderson).
  */
 #include "slow.h"
+#include "annotate.h"
 #include "probes.h"
 #include <stddef.h>
 
@@ -416,6 +417,7 @@ int rwsem__take_private(struct rwsem__request *rq)
     rq->node = (struct rwsem__node){.tid = word_holder(rwsem__own_hold()),
                                     .mode = rq->mode,
                                     .overdue_ns = rq->since_ns + rwsem__tunable.handoff_ns};
+    ANNOTATE(ignores, &rq->node, sizeof(rq->node));
     PROBE2(wait_start, rq->sem, rq->mode);
     rwsem__enter_crowd(rq->sem);
     do {

@@ -6,6 +6,7 @@
  * CPU each, is bounded in time by the clock (PAUSE takes 10 to 140 cycles), and ends early when the
  * lock does not move, as when the holder has lost its CPU or holds for long.
  */
+#include "annotate.h"
 #include "slow.h"
 
 /* What is known of the threads that want a lock: a table by the lock's address. Two locks in one
@@ -31,6 +32,7 @@ static struct crowd *crowd_of(const rwsem_t *sem)
 
 void rwsem__enter_crowd(const rwsem_t *sem)
 {
+    ANNOTATE(ignores, crowd_of(sem), sizeof(struct crowd));
     RWSEM__ADD(&crowd_of(sem)->waiting, 1u, RWSEM__RELAXED); /* an estimate: orders nothing */
 }
 

@@ -99,6 +99,7 @@ needs_ci='
 ?busybox|has_command busybox|its shell is one that the scripts have to run under
 ?mandoc|has_command mandoc|checks the man pages
 ?systemtap-sdt-dev|has_header sys/sdt.h|probes of the library for tracers
+?valgrind|has_header valgrind/helgrind.h|race checkers that the library tells what it does
 ?gcc-aarch64-linux-gnu|has_command aarch64-linux-gnu-gcc|the library on the other processor
 ?libc6-dev-arm64-cross|test -e /usr/aarch64-linux-gnu/include/stdio.h|headers for that
 ?qemu-user|has_command qemu-aarch64|runs what was built for it

@@ -26,7 +26,8 @@ class Aarch64(unittest.TestCase):
 
     def run_program(self, name):
         program = os.path.join(self.folder, name)
-        sources = [s for s in glob.glob(ROOT + "/lib/*.c") if not s.endswith("/probes.c")]
+        sources = [s for s in glob.glob(ROOT + "/lib/*.c")
+                   if not os.path.basename(s).startswith(("probes", "annotate"))]
         subprocess.run([CC, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter",
                         "-Werror", "-D_GNU_SOURCE", "-I" + ROOT + "/tests/cross",
                         "-I" + ROOT + "/include", "-I" + ROOT + "/lib", "-o", program,

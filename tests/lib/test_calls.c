@@ -294,11 +294,13 @@ static void more_readers_than_can_be_counted_are_refused(void **state)
 {
     uint64_t word = sem.word;
 
-    sem.word = word | UINT64_C(0x7fffffff) << 32; /* as many calls would have left it */
+    sem.word = word | UINT64_C(0x7ffffffe) << 32; /* as many calls would have left it */
+    assert_int_equal(rwsem_down_read(&sem), 0);
     assert_int_equal(rwsem_down_read(&sem), -EAGAIN);
     assert_int_equal(rwsem_try_down_read(&sem), -EAGAIN);
     rwsem_up_read(&sem);
     assert_int_equal(rwsem_down_read(&sem), 0);
+    rwsem_up_read(&sem);
     sem.word = word;
 }
 
