@@ -3,20 +3,9 @@
  * build machine and run at build time: links nothing but the tables.
  */
 #include "cmd/options.h"
-#include <stdio.h>
-#include <string.h>
+#include "docs/scd.h"
 
 static const struct option_table *const tables[] = {&options_bench_mmap, &options_bench_lock};
-
-/* scdoc takes `_` and `*` for emphasis and `\` for itself. */
-static void print_text(const char *text)
-{
-    for (; *text; text++) {
-        if (strchr("_*\\~[", *text))
-            putchar('\\');
-        putchar(*text);
-    }
-}
 
 static void print_row(const struct option_row *row)
 {
