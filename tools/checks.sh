@@ -159,6 +159,9 @@ missing_files() {
         include/rwsem.h include/rwsem.hpp; do
         [ -s "$1/$_file" ] || printf '%s is not installed\n' "$1/$_file"
     done
+    # Below it comes the library's own folder, which differs.
+    find "$1/share/gdb/auto-load" -name 'librwsem.so.0-gdb.py' 2>&1 | grep -q '/lib.*/librwsem' ||
+        printf 'the printers for gdb are not installed in %s\n' "$1/share/gdb/auto-load"
 }
 
 check_install() {

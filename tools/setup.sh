@@ -102,6 +102,7 @@ needs_ci='
 ?valgrind|has_header valgrind/helgrind.h|race checkers that the library tells what it does
 ?gcc-aarch64-linux-gnu|has_command aarch64-linux-gnu-gcc|the library on the other processor
 ?libc6-dev-arm64-cross|test -e /usr/aarch64-linux-gnu/include/stdio.h|headers for that
+?gdb|has_command gdb|tests the printers for it
 ?qemu-user|has_command qemu-aarch64|runs what was built for it
 '
 
