@@ -171,7 +171,7 @@ static int fill_defaults(struct request *request)
     }
     if (!plan->lock_count)
         for (size_t i = 0; peer_table[i] && plan->lock_count < PLAN_LIST_MAX; i++)
-            if (peer_table[i]->size && strcmp(peer_table[i]->name, "spin"))
+            if (peer_table[i]->size && !peer_table[i]->only_spins)
                 plan->locks[plan->lock_count++] = peer_table[i];
     if (request->has_custom && add_custom(request))
         return -EINVAL;
@@ -237,6 +237,7 @@ static void print_locks(void)
 {
     for (const struct peer *const *p = peer_table; *p; p++)
         printf("%-14s %4zu bytes  %s\n", (*p)->name, (*p)->size, (*p)->summary);
+    print_peers_away(10);
 }
 
 static int measure(struct request *request, int argc, char **argv)

@@ -216,6 +216,7 @@ static void print_gates(void)
 {
     for (const struct peer *const *p = peer_table; *p; p++)
         printf("%-14s %s\n", (*p)->name, (*p)->summary);
+    print_peers_away(0);
 }
 
 static void print_workloads(void)

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "result/clock.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,10 +30,21 @@ int value_number(const char *option, const char *text, uint64_t least, uint64_t 
     return -EINVAL;
 }
 
+void print_peers_away(int indent)
+{
+    for (const struct peer_away *p = peers_away; p->name; p++)
+        printf("%-14s %*snot here: %s\n", p->name, indent ? indent + 2 : 0, "", p->why);
+}
+
 static void complain_of_peer(const char *option, const char *item, const char *list)
 {
     const char *names[NAMES_MOST + 1] = {NULL};
 
+    for (const struct peer_away *p = peers_away; p->name; p++)
+        if (!strcmp(p->name, item)) {
+            complain("--%s: %s is not here: %s", option, item, p->why);
+            return;
+        }
     for (size_t i = 0; peer_table[i] && i < NAMES_MOST; i++)
         names[i] = peer_table[i]->name;
     const char *nearest = nearest_name(item, names);

@@ -17,6 +17,10 @@ int value_number(const char *option, const char *text, uint64_t least, uint64_t 
 int value_peers(const char *option, const char *list, const struct peer **peers, unsigned most,
                 unsigned *count);
 
+/* A line for each peer that this build lacks, for lists that have `indent` columns after the name.
+ */
+void print_peers_away(int indent);
+
 /* Numbers of threads up to `most_threads`; "2x" is twice `cpus`, or as many as may be. A number
  * that comes twice counts once. */
 int value_threads(const char *list, unsigned cpus, unsigned most_threads, unsigned *threads,

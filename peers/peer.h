@@ -15,6 +15,7 @@ struct peer {
     const char *classic_name; /* what the mail of 2011 called it; NULL: as `name` */
     const char *summary;      /* one line for lists */
     bool tells_readers;       /* false: readers exclude one another too */
+    bool only_spins;          /* never sleeps: not for more threads than CPUs */
     size_t size;              /* bytes of one lock; 0: there is no lock at all */
     int (*init)(void *lock);  /* 0 or a negative errno; NULL where zeroed memory will do */
     void (*destroy)(void *lock);
@@ -37,5 +38,11 @@ extern const struct peer *const peer_table[];
 
 /* The peer of that name, or NULL. */
 const struct peer *peer_find(const char *name);
+
+/* The peers that this build lacks, and why; ends with a NULL name. */
+struct peer_away {
+    const char *name, *why;
+};
+extern const struct peer_away peers_away[];
 
 #endif

@@ -27,6 +27,7 @@ const struct peer peer_spin = {
     .name = "spin",
     .classic_name = "spinlock",
     .summary = "naive test-and-set spinlock, kept because it shows the cliff",
+    .only_spins = true,
     .size = sizeof(atomic_flag),
     .down_write = down,
     .up_write = up,

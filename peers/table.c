@@ -1,4 +1,5 @@
 /* The table of peers, and the making of one lock. Whoever adds a peer adds a line here. */
+#include "peers/config.h"
 #include "peers/peer.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -9,10 +10,22 @@ enum { LINES = 128 }; /* two cache lines: some processors fetch them in pairs */
 extern const struct peer peer_none, peer_rwsem, peer_spin, peer_mutex, peer_adaptive, peer_rwlock,
     peer_rwlock_writer;
 
+/* clang-format off: the lists of config.h. PEERS_HERE is what the build found besides, a list of
+ * HERE(NAME); PEERS_AWAY one of AWAY("NAME", "why"). */
+#define HERE(name) extern const struct peer peer_##name;
+PEERS_HERE
+#undef HERE
+
+#define HERE(name) &peer_##name,
 const struct peer *const peer_table[] = {
     &peer_none,     &peer_rwsem,  &peer_spin,          &peer_mutex,
-    &peer_adaptive, &peer_rwlock, &peer_rwlock_writer, NULL,
+    &peer_adaptive, &peer_rwlock, &peer_rwlock_writer, PEERS_HERE NULL,
 };
+#undef HERE
+
+#define AWAY(name, why) {name, why},
+const struct peer_away peers_away[] = {PEERS_AWAY{NULL, NULL}};
+/* clang-format on */
 
 const struct peer *peer_find(const char *name)
 {

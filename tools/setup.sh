@@ -79,6 +79,8 @@ ninja-build|has_command ninja ninja-build samu|runs the build
 pkg-config|has_command pkg-config|finds libraries
 libjansson-dev|has_module jansson 2.10|reads and writes JSON records
 ?zlib1g-dev|has_module zlib|reads the kernel configuration into records
+?libnsync-dev|has_header nsync.h|a lock to compare with
+?libck-dev|has_header ck_pflock.h|locks to compare with
 '
 # shellcheck disable=SC2034
 needs_tests='
@@ -99,6 +101,8 @@ needs_ci='
 ?busybox|has_command busybox|its shell is one that the scripts have to run under
 ?mandoc|has_command mandoc|checks the man pages
 ?systemtap-sdt-dev|has_header sys/sdt.h|probes of the library for tracers
+?cargo|has_command cargo|builds the locks of Rust to compare with
+?librust-parking-lot-dev|test -e /usr/share/doc/librust-parking-lot-dev|a lock to compare with
 ?valgrind|has_header valgrind/helgrind.h|race checkers that the library tells what it does
 ?gcc-aarch64-linux-gnu|has_command aarch64-linux-gnu-gcc|the library on the other processor
 ?libc6-dev-arm64-cross|test -e /usr/aarch64-linux-gnu/include/stdio.h|headers for that

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 import unittest
 
 from rwsem_command import assert_valid, rwsem
@@ -117,6 +118,13 @@ class Usage(unittest.TestCase):
         self.assertEqual(listed.returncode, 0)
         for lock in ("none", "rwsem", "spin", "mutex", "adaptive", "rwlock", "rwlock-writer"):
             self.assertRegex(listed.stdout, rf"(?m)^{lock} +\d+ bytes")
+
+    def test_locks_of_other_libraries_are_listed_even_when_they_are_not_here(self):
+        listed = bench("--lock", "list").stdout
+        for lock in ("nsync", "ck_pflock", "ck_rwlock", "parking_lot"):
+            self.assertRegex(listed, rf"(?m)^{lock} +(\d+ bytes  |not here: )\w")
+            if "not here" in re.search(rf"(?m)^{lock} .*", listed)[0]:
+                self.refused(["--lock", lock], lock + " is not here: ")
 
 
 if __name__ == "__main__":
