@@ -79,7 +79,8 @@ static void annotate_became(rwsem_t *sem, enum rwsem__mode mode)
     ANNOTATE(took, sem, mode, true);
 }
 
-static int down(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
+/* Named so that gdb and other readers of stacks see that it is the library. */
+static int rwsem__down(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
 {
     bool may_fail = limits != &no_limits;
     int rc;
@@ -101,58 +102,58 @@ static int down(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits 
 
 int rwsem__down_read_slow(rwsem_t *sem)
 {
-    return down(sem, MODE_READ, &no_limits);
+    return rwsem__down(sem, MODE_READ, &no_limits);
 }
 
 int rwsem__down_write_slow(rwsem_t *sem)
 {
-    return down(sem, MODE_WRITE, &no_limits);
+    return rwsem__down(sem, MODE_WRITE, &no_limits);
 }
 
 int rwsem_try_down_read(rwsem_t *sem)
 {
-    return down(sem, MODE_READ, &no_waiting);
+    return rwsem__down(sem, MODE_READ, &no_waiting);
 }
 
 int rwsem_try_down_write(rwsem_t *sem)
 {
-    return down(sem, MODE_WRITE, &no_waiting);
+    return rwsem__down(sem, MODE_WRITE, &no_waiting);
 }
 
 int rwsem_down_read_interruptible(rwsem_t *sem)
 {
-    return down(sem, MODE_READ, &until_signal);
+    return rwsem__down(sem, MODE_READ, &until_signal);
 }
 
 int rwsem_down_write_interruptible(rwsem_t *sem)
 {
-    return down(sem, MODE_WRITE, &until_signal);
+    return rwsem__down(sem, MODE_WRITE, &until_signal);
 }
 
-static int down_until(rwsem_t *sem, enum rwsem__mode mode, const struct timespec *deadline)
+static int rwsem__down_until(rwsem_t *sem, enum rwsem__mode mode, const struct timespec *deadline)
 {
     struct rwsem__limits limits = {.until_ns = 0};
     int rc;
 
     if (deadline->tv_nsec < 0 || deadline->tv_nsec >= 1000000000) {
-        rc = down(sem, mode, &no_waiting);
+        rc = rwsem__down(sem, mode, &no_waiting);
         return rc == -EBUSY ? -EINVAL : rc;
     }
     if (deadline->tv_sec >= INT64_MAX / 1000000000)
         limits.until_ns = OS_NEVER;
     else if (deadline->tv_sec >= 0)
         limits.until_ns = (uint64_t)deadline->tv_sec * 1000000000 + (uint64_t)deadline->tv_nsec;
-    return down(sem, mode, &limits);
+    return rwsem__down(sem, mode, &limits);
 }
 
 int rwsem_down_read_until(rwsem_t *sem, const struct timespec *deadline)
 {
-    return down_until(sem, MODE_READ, deadline);
+    return rwsem__down_until(sem, MODE_READ, deadline);
 }
 
 int rwsem_down_write_until(rwsem_t *sem, const struct timespec *deadline)
 {
-    return down_until(sem, MODE_WRITE, deadline);
+    return rwsem__down_until(sem, MODE_WRITE, deadline);
 }
 
 /* A writer's hold as it stands in the word: nobody changes it while it is held. */
@@ -162,7 +163,7 @@ static uint64_t writer_in(const rwsem_t *sem)
 }
 
 /* Gives up `mode`, and gains a read hold if it `keeps` one. */
-static void up(rwsem_t *sem, enum rwsem__mode mode, bool keeps)
+static void rwsem__up(rwsem_t *sem, enum rwsem__mode mode, bool keeps)
 {
     if (rwsem__is_watched(sem) &&
         !(keeps ? rwsem__watched_change(sem, MODE_READ) : rwsem__watched_release(sem, mode)))
@@ -176,17 +177,17 @@ static void up(rwsem_t *sem, enum rwsem__mode mode, bool keeps)
 
 void rwsem__up_read_slow(rwsem_t *sem)
 {
-    up(sem, MODE_READ, false);
+    rwsem__up(sem, MODE_READ, false);
 }
 
 void rwsem__up_write_slow(rwsem_t *sem)
 {
-    up(sem, MODE_WRITE, false);
+    rwsem__up(sem, MODE_WRITE, false);
 }
 
 void rwsem_downgrade_write(rwsem_t *sem)
 {
-    up(sem, MODE_WRITE, true);
+    rwsem__up(sem, MODE_WRITE, true);
 }
 
 int rwsem_try_upgrade(rwsem_t *sem)
