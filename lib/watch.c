@@ -111,22 +111,36 @@ static void push_held(rwsem_t *sem, enum rwsem__mode mode)
         held_list.held[held_list.count++] = (struct rwsem__held){sem, mode, os_now_ns()};
 }
 
-/* Forgets the newest hold of the lock; returns how long it was, 0 if this thread has none. */
-static uint64_t pop_held(const rwsem_t *sem)
+/* Forgets the newest hold of the lock, and tells how long it was; false: this thread has none. */
+static bool pop_held(const rwsem_t *sem, uint64_t *ns)
 {
     unsigned i;
-    uint64_t ns;
 
     for (i = held_list.count; i-- > 0;) {
         if (held_list.held[i].sem != sem)
             continue;
-        ns = os_now_ns() - held_list.held[i].since_ns;
+        *ns = os_now_ns() - held_list.held[i].since_ns;
         held_list.count--;
         memmove(&held_list.held[i], &held_list.held[i + 1],
                 (held_list.count - i) * sizeof(held_list.held[0]));
-        return ns;
+        return true;
     }
-    return 0;
+    return false;
+}
+
+/* Forgets holds for reading that may have been released elsewhere: nothing can be said of them.
+ * With the table locked. */
+static void drop_handed_over(void)
+{
+    const struct rwsem__watched *lock;
+    unsigned i, kept = 0;
+
+    for (i = 0; i < held_list.count; i++) {
+        lock = rwsem__find_watched(held_list.held[i].sem);
+        if (held_list.held[i].mode == MODE_WRITE || !lock || !lock->hands_over)
+            held_list.held[kept++] = held_list.held[i];
+    }
+    held_list.count = kept;
 }
 
 int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
@@ -138,8 +152,10 @@ int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem_
 
     lock_table();
     lock = get(sem);
-    if (lock && rwsem__debug_level)
+    if (lock && rwsem__is_checked(sem)) {
+        drop_handed_over();
         rwsem__check_take(lock, mode, limits->is_try, &held_list);
+    }
     unlock_table();
     told.story = &story;
     rc = rwsem__take(sem, mode, &told);
@@ -147,7 +163,7 @@ int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem_
     lock = rwsem__find_watched(sem);
     if (lock) {
         count(&lock->stats, &story, mode, rc);
-        if (rc == 0 && rwsem__debug_level) {
+        if (rc == 0 && rwsem__is_checked(sem)) {
             lock->last_tid = word_holder(rwsem__own_hold());
             rwsem__note_stack(&lock->last_stack);
         }
@@ -161,18 +177,19 @@ int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem_
 bool rwsem__watched_release(rwsem_t *sem, enum rwsem__mode mode)
 {
     /* relaxed: the caller's own hold is in it, or it is a misuse */
-    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED), ns = pop_held(sem);
+    uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED), ns = 0;
+    bool is_own = pop_held(sem, &ns), is_fine = true;
     struct rwsem__watched *lock;
-    bool is_fine = true;
 
     lock_table();
     lock = get(sem);
     if (lock) {
-        if (ns)
+        if (is_own)
             count_time(ns, &lock->stats.hold_ns, &lock->stats.hold_max_ns,
                        lock->stats.holds_by_log2_ns);
-        if (rwsem__debug_level)
+        if (rwsem__is_checked(sem))
             is_fine = rwsem__check_release(lock, mode, word);
+        lock->hands_over |= mode == MODE_READ && is_fine && !is_own;
     }
     unlock_table();
     return is_fine;
@@ -181,9 +198,10 @@ bool rwsem__watched_release(rwsem_t *sem, enum rwsem__mode mode)
 bool rwsem__watched_change(rwsem_t *sem, enum rwsem__mode mode)
 {
     bool is_fine = mode == MODE_WRITE || rwsem__watched_release(sem, MODE_WRITE);
+    uint64_t ns;
 
     if (mode == MODE_WRITE)
-        pop_held(sem);
+        (void)pop_held(sem, &ns);
     if (is_fine)
         push_held(sem, mode);
     return is_fine;
@@ -193,7 +211,7 @@ void rwsem__report_destroy(rwsem_t *sem)
 {
     struct rwsem__watched *lock;
 
-    if (!rwsem__debug_level || !rwsem__is_watched(sem))
+    if (!rwsem__is_watched(sem) || !rwsem__is_checked(sem))
         return;
     lock_table();
     lock = get(sem);

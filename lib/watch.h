@@ -42,6 +42,7 @@ struct rwsem__watched {
     struct rwsem__stack last_stack;
     struct rwsem__edge *edges;
     bool is_reported[MISUSES]; /* each kind once a lock */
+    bool hands_over;           /* read holds have been released by other threads than took them */
     uint64_t last_search;      /* for a ring that looked here */
 };
 
@@ -69,5 +70,12 @@ struct rwsem__watched *rwsem__find_watched(const rwsem_t *sem);
 
 /* Set once from RWSEM_DEBUG: 0 off, 1 report, 2 report and abort. */
 extern int rwsem__debug_level;
+
+/* Is the watched lock checked for misuse, too? Those are that were made to be watched. */
+static inline bool rwsem__is_checked(const rwsem_t *sem)
+{
+    /* relaxed: a mode never changes */
+    return rwsem__debug_level || RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_WATCHED;
+}
 
 #endif

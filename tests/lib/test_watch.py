@@ -53,6 +53,19 @@ class DebugMode(unittest.TestCase):
         status, err = run("right_use", RWSEM_DEBUG="1")
         self.assertEqual((status, err), (0, ""))
 
+    def test_the_flag_asks_for_the_checks_of_one_lock(self):
+        status, err = run("flagged")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(err.count("rwsem: "), 1, err)
+        self.assertIn("recursive read", err)
+        self.assertIn('"the cache"', err)
+
+    def test_a_read_hold_that_another_thread_releases_is_not_misuse(self):
+        status, err = run("handed_over", RWSEM_DEBUG="1")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(err.count("rwsem: "), 1, err)
+        self.assertIn("lock-order inversion", err)
+
     def test_level_2_aborts(self):
         status, err = run("up_without_down", RWSEM_DEBUG="2")
         self.assertEqual(status, -6, err)

@@ -92,16 +92,58 @@ static int right_use(void)
     return rwsem_destroy(&a) || rwsem_destroy(&b) || rwsem_destroy(&c);
 }
 
-static int counts(void)
+static int flagged(void)
+{
+    (void)rwsem_init(&b, RWSEM_WATCHED);
+    (void)rwsem_set_name(&b, "the cache");
+    (void)rwsem_down_read(&b);
+    (void)rwsem_down_read(&b);
+    rwsem_up_read(&b);
+    rwsem_up_read(&b);
+    return 0;
+}
+
+static void *up_read_elsewhere(void *arg)
+{
+    rwsem_up_read(&a);
+    return NULL;
+}
+
+/* A read hold may be another thread's to release; what the taker does next is right, then. */
+static int handed_over(void)
+{
+    pthread_t thread;
+    int i;
+
+    for (i = 0; i < 200; i++) {
+        (void)rwsem_down_read(&a);
+        pthread_create(&thread, NULL, up_read_elsewhere, NULL);
+        pthread_join(thread, NULL);
+    }
+    take_both(&b, &a);
+    take_both(&a, &b); /* this is not */
+    return 0;
+}
+
+static void *read_within_3_ms(void *arg)
 {
     struct timespec deadline = in_ms(3);
+
+    (void)rwsem_down_read_until(arg, &deadline);
+    return NULL;
+}
+
+static int counts(void)
+{
     struct rwsem_stats stats;
     rwsem_t *sem = &b;
+    pthread_t thread;
 
     if (!getenv("RWSEM_STATS"))
         rwsem_init(sem, RWSEM_WATCHED);
     (void)rwsem_down_write(sem);
-    (void)rwsem_down_read_until(sem, &deadline);
+    pthread_create(&thread, NULL, read_within_3_ms, sem);
+    pthread_join(thread, NULL);
     rwsem_downgrade_write(sem);
     rwsem_up_read(sem);
     (void)rwsem_down_read(sem);
@@ -154,6 +196,8 @@ static const struct {
     {"destroy_while_held", destroy_while_held},
     {"order_inversion", order_inversion},
     {"right_use", right_use},
+    {"flagged", flagged},
+    {"handed_over", handed_over},
     {"counts", counts},
     {"counts_all", counts},
     {"counts_nothing", counts_nothing},
