@@ -1,7 +1,7 @@
 /* The grid of `rwsem bench lock`: cells, rounds, and who was first. lock_round.c runs one piece. */
 #include "bench/lock.h"
 #include "bench/crew.h"
-#include "bench/lock_round.h"
+#include "bench/lock_apart.h"
 #include "bench/stats.h"
 #include "bench/summary.h"
 #include "result/clock.h"
@@ -68,6 +68,7 @@ static int prepare_record(struct run *run)
     for (unsigned i = 0; i < plan->lock_count; i++)
         locks[i] = plan->locks[i]->name;
     record->cell_ns = record->timed_ns = plan->cell_ns;
+    record->patience_ns = plan->patience_ns;
     record->rounds = plan->rounds;
     record->timed_rounds = TIMED_ROUNDS;
     record->seed = plan->seed;
@@ -121,7 +122,7 @@ static int run_piece(struct run *run, struct lock_cell *cell, unsigned lock, uns
 
     r->round = round;
     r->order = order;
-    int error = lock_round_run(&request, r, v);
+    int error = lock_round_run_apart(&request, plan->patience_ns, r, v);
     if (error)
         return error;
     s->rounds_run++;
@@ -195,6 +196,11 @@ static void summarise_roles(const struct lock_cell *cell, struct lock_variant *v
                                                slowest_of_role(&v->series, writers, threads));
 }
 
+static bool has_figures(const struct lock_variant *v)
+{
+    return v->series.status == OUTCOME_OK || v->series.status == OUTCOME_COLLAPSED;
+}
+
 static unsigned best_of(const struct lock_record *record, const struct lock_cell *cell)
 {
     unsigned best = 0;
@@ -229,6 +235,39 @@ static int place(const struct lock_record *record, struct lock_cell *cell)
     return 0;
 }
 
+/* Whether every longest wait of `a` is shorter; false where none was timed. */
+static bool waits_less(const struct lock_variant *a, const struct lock_variant *b)
+{
+    bool reads = a->read_wait.count && b->read_wait.count;
+    bool writes = a->write_wait.count && b->write_wait.count;
+
+    return (reads || writes) && (!reads || a->read_wait.max_ns < b->read_wait.max_ns) &&
+           (!writes || a->write_wait.max_ns < b->write_wait.max_ns);
+}
+
+/* Finds the fastest of those that beat lock `i` in rate and in longest wait at once. */
+static int find_better(const struct lock_record *record, struct lock_cell *cell, unsigned i)
+{
+    struct lock_variant *v = &cell->variants[i];
+    double best = v->series.summary.rate_per_second;
+
+    for (unsigned j = 0; j < record->lock_count; j++) {
+        const struct lock_variant *other = &cell->variants[j];
+        struct series against = other->series; /* shares the rounds */
+        if (j == i || !strcmp(other->lock, "none") || other->series.status != OUTCOME_OK ||
+            !(other->series.summary.rate_per_second > best) || !waits_less(other, v))
+            continue;
+        int error = series_summarise(&against, &v->series, v->lock);
+        if (error)
+            return error;
+        if (against.summary.verdict != VERDICT_FASTER)
+            continue;
+        v->beaten_by = other->lock;
+        best = other->series.summary.rate_per_second;
+    }
+    return 0;
+}
+
 static int summarise_cell(const struct lock_record *record, struct lock_cell *cell)
 {
     struct lock_variant *base = &cell->variants[0];
@@ -240,7 +279,11 @@ static int summarise_cell(const struct lock_record *record, struct lock_cell *ce
             return error;
         summarise_roles(cell, v);
     }
-    return place(record, cell);
+    int error = place(record, cell);
+    for (unsigned i = 0; i < record->lock_count && !error; i++)
+        if (has_figures(&cell->variants[i]))
+            error = find_better(record, cell, i);
+    return error;
 }
 
 /* What an operation of the loop costs without a lock: the floor under all figures. */

@@ -18,6 +18,7 @@ struct lock_plan {
     struct lock_case cases[LOCK_CASES_MAX];
     unsigned case_count;
     uint64_t cell_ns;
+    uint64_t patience_ns; /* a round that has not ended so long after its time hangs */
     unsigned rounds;
     uint64_t seed;
     bool is_pinned;

@@ -104,6 +104,8 @@ static int set_option(void *context, int key, const char *value)
     case LOCK_OPT_PIN:
         plan->is_pinned = true;
         return 0;
+    case LOCK_OPT_PATIENCE:
+        return value_duration("patience", value, false, &plan->patience_ns);
     case LOCK_OPT_SEED:
         request->has_seed = true;
         return value_number("seed", value, 0, SEED_MOST, &plan->seed);
@@ -218,9 +220,10 @@ static int status(void *context)
     for (unsigned c = 0; c < record->cell_count; c++)
         for (unsigned i = 0; i < record->lock_count; i++) {
             const struct lock_variant *v = &record->cells[c].variants[i];
-            if (v->series.status == OUTCOME_FAILED) {
-                complain("%s, %u threads, %s: %s", record->cells[c].is.preset,
-                         record->cells[c].is.threads, v->lock, v->series.note);
+            if (v->series.status == OUTCOME_FAILED || v->series.status == OUTCOME_HUNG) {
+                complain("%s, %u threads, %s %s: %s", record->cells[c].is.preset,
+                         record->cells[c].is.threads, v->lock, outcome_word(v->series.status),
+                         v->series.note);
                 exit_status = EXIT_FAILED;
             }
         }
@@ -252,7 +255,7 @@ static int measure(struct request *request, int argc, char **argv)
 int cmd_bench_lock(int argc, char **argv)
 {
     struct request request = {
-        .plan = {.cell_ns = 400000000, .rounds = 10},
+        .plan = {.cell_ns = 400000000, .patience_ns = 10000000000, .rounds = 10},
         .inside_ns = 50,
         .outside_ns = 50,
         .session = {.kind = "bench lock",

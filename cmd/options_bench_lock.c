@@ -22,6 +22,9 @@ static const struct option_row rows[] = {
      "Time of each lock in each case for rates, split over the rounds; as much again for waits"},
     {"rounds", 'r', "N", "10",
      "Rounds in which every lock has its turn, in shuffled order; an interval needs at least 6"},
+    {"patience", LOCK_OPT_PATIENCE, "TIME", "10s",
+     "A lock whose threads have not come back so long after the end of a round hangs: the round is "
+     "killed, and the others go on"},
     {"pin", LOCK_OPT_PIN, NULL, NULL, "Pin threads to CPUs, in turn"},
     {"seed", LOCK_OPT_SEED, "N", "from the clock", "Seed of the shuffling; printed and recorded"},
     {"output", 'o', "FILE", NULL, "Write the full record there, as JSON"},

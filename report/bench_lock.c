@@ -59,9 +59,10 @@ static void print_variant(const struct lock_cell *cell, const struct lock_varian
     }
     format_ratio(&v->series, ratio, sizeof ratio);
     fprintf(to, "%s %-14s %12s %s%-26s%s",
-            v->is_first   ? "*"
-            : v->is_level ? "="
-                          : " ",
+            v->is_first    ? "*"
+            : v->is_level  ? "="
+            : v->beaten_by ? "!"
+                           : " ",
             v->lock, number_whole(s->rate_per_second).text, color, ratio,
             *color ? STYLE_PLAIN : "");
     if (cell->is.writers)
@@ -108,10 +109,12 @@ void report_lock_table(const struct lock_record *r, const struct report_style *s
     }
     fprintf(
         to,
-        "\n* best median rate of the cell, = no difference seen to it. CPU ns, switches: CPU time "
-        "and context switches an\noperation. slowest: the slowest thread's operations by a fair "
-        "share (of its role). rd, wr: waits of readers and of\nwriters, from asking to having. "
-        "The loop itself, without a lock: %s ns an operation.\n",
+        "\n* best median rate of the cell, = no difference seen to it, ! another lock is faster "
+        "and "
+        "has shorter longest waits.\nCPU ns, switches: CPU time and context switches an operation. "
+        "slowest: the slowest thread's operations by a fair\nshare (of its role). rd, wr: waits of "
+        "readers and of writers, from asking to having. The loop itself, without a\nlock: %s ns an "
+        "operation.\n",
         number_short(r->loop_ns).text);
 }
 
@@ -120,7 +123,8 @@ void report_lock_csv(const struct lock_record *r, FILE *to)
     fprintf(to, "preset,threads,writers,write_share,inside_ns,outside_ns,lock,status,place,"
                 "rate_per_second,ratio,ratio_low,ratio_high,cpu_ns,switches,slowest_share,"
                 "read_wait_p50_ns,read_wait_p99_ns,read_wait_p999_ns,read_wait_max_ns,"
-                "write_wait_p50_ns,write_wait_p99_ns,write_wait_p999_ns,write_wait_max_ns\r\n");
+                "write_wait_p50_ns,write_wait_p99_ns,write_wait_p999_ns,write_wait_max_ns,"
+                "beaten_by\r\n");
     for (unsigned c = 0; c < r->cell_count; c++)
         for (unsigned i = 0; i < r->lock_count; i++) {
             const struct lock_case *is = &r->cells[c].is;
@@ -143,6 +147,6 @@ void report_lock_csv(const struct lock_record *r, FILE *to)
             print_csv_number(s->slowest_share, to);
             print_csv_quantiles(&v->read_wait, to);
             print_csv_quantiles(&v->write_wait, to);
-            fprintf(to, "\r\n");
+            fprintf(to, ",%s\r\n", v->beaten_by ? v->beaten_by : "");
         }
 }

@@ -27,6 +27,8 @@ static json_t *variant_to_json(const struct lock_variant *v)
                   v->is_first   ? "first"
                   : v->is_level ? "level"
                                 : "behind");
+    if (v->beaten_by)
+        json_object_set_new(object, "beaten_by", json_string(v->beaten_by));
     if (v->series.note[0])
         json_object_set_new(object, "note", json_string(v->series.note));
     return object;
@@ -48,10 +50,10 @@ static json_t *cells_to_json(const struct lock_record *r)
 int lock_record_to_json(const struct lock_record *r, json_t *frame)
 {
     json_t *options = json_pack(
-        "{so so so so so sb so}", "locks", json_from_strings(r->locks, r->lock_count), "cell_ns",
+        "{so so so so so so sb so}", "locks", json_from_strings(r->locks, r->lock_count), "cell_ns",
         json_from_count(r->cell_ns), "timed_ns", json_from_count(r->timed_ns), "rounds",
-        json_from_count(r->rounds), "timed_rounds", json_from_count(r->timed_rounds), "pinned",
-        r->is_pinned, "seed", json_from_count(r->seed));
+        json_from_count(r->rounds), "timed_rounds", json_from_count(r->timed_rounds), "patience_ns",
+        json_from_count(r->patience_ns), "pinned", r->is_pinned, "seed", json_from_count(r->seed));
     json_t *clock =
         json_pack("{ss so}", "name", r->clock, "loop_ns_per_operation", json_from_real(r->loop_ns));
     json_t *body =

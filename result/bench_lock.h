@@ -24,6 +24,7 @@ struct lock_variant {
     uint64_t reads, writes;            /* of the untimed rounds */
     double reads_per_second, writes_per_second;
     bool is_first, is_level; /* best rate of the cell, or no difference seen to the best */
+    const char *beaten_by;   /* a lock that is faster and has shorter longest waits; or NULL */
 };
 
 struct lock_cell {
@@ -35,6 +36,7 @@ struct lock_record {
     const char *const *locks; /* owned */
     unsigned lock_count;
     uint64_t cell_ns, timed_ns; /* a lock's time in one cell: untimed rounds, and timed ones */
+    uint64_t patience_ns;       /* a round that ended so much late, or not, hung */
     unsigned rounds, timed_rounds;
     uint64_t seed;
     bool is_pinned;

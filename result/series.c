@@ -5,9 +5,13 @@
 #include <stdlib.h>
 
 static const char *const outcome_words[] = {
-    [OUTCOME_NOT_RUN] = "not run",         [OUTCOME_OK] = "ok",
-    [OUTCOME_COLLAPSED] = "collapsed",     [OUTCOME_CUT_OFF] = "cut off",
-    [OUTCOME_INTERRUPTED] = "interrupted", [OUTCOME_FAILED] = "failed",
+    [OUTCOME_NOT_RUN] = "not run",
+    [OUTCOME_OK] = "ok",
+    [OUTCOME_COLLAPSED] = "collapsed",
+    [OUTCOME_CUT_OFF] = "cut off",
+    [OUTCOME_INTERRUPTED] = "interrupted",
+    [OUTCOME_FAILED] = "failed",
+    [OUTCOME_HUNG] = "hung",
 };
 
 static const char *const verdict_words[] = {

@@ -17,6 +17,7 @@ enum outcome {
     OUTCOME_CUT_OFF,     /* reached the time limit of a round before its iterations were done */
     OUTCOME_INTERRUPTED, /* a signal ended the run */
     OUTCOME_FAILED,      /* a call failed; the note says which */
+    OUTCOME_HUNG,        /* threads did not end, and were killed */
 };
 
 /* One variant in one round. */
