@@ -2,6 +2,7 @@
 #include "report/bench_lock.h"
 #include "report/number.h"
 #include <math.h>
+#include <string.h>
 
 static void print_heading(const struct lock_record *r, const struct report_style *style, FILE *to)
 {
@@ -98,6 +99,59 @@ static void print_columns(const struct lock_case *is, const struct lock_record *
     fprintf(to, "\n");
 }
 
+static bool has_rate(const struct lock_variant *v)
+{
+    return (v->series.status == OUTCOME_OK || v->series.status == OUTCOME_COLLAPSED) &&
+           strcmp(v->lock, "none") != 0;
+}
+
+/* The fastest of the cell's locks but the first, or NULL. */
+static const struct lock_variant *best_other(const struct lock_record *r,
+                                             const struct lock_cell *cell)
+{
+    const struct lock_variant *best = NULL;
+
+    for (unsigned i = 1; i < r->lock_count; i++) {
+        const struct lock_variant *v = &cell->variants[i];
+        if (has_rate(v) &&
+            (!best || v->series.summary.rate_per_second > best->series.summary.rate_per_second))
+            best = v;
+    }
+    return best;
+}
+
+/* How the first lock stands against the best of the others, whichever that is in each case. */
+static void print_standing(const struct lock_record *r, FILE *to)
+{
+    const struct lock_cell *worst = NULL;
+    double logs = 0, least = INFINITY;
+    unsigned cells = 0, beaten = 0;
+
+    for (unsigned c = 0; c < r->cell_count; c++) {
+        const struct lock_cell *cell = &r->cells[c];
+        const struct lock_variant *first = &cell->variants[0], *other = best_other(r, cell);
+        if (!other || !has_rate(first))
+            continue;
+        double ratio =
+            first->series.summary.rate_per_second / other->series.summary.rate_per_second;
+        logs += log(ratio);
+        cells++;
+        beaten += first->beaten_by != NULL;
+        if (ratio < least) {
+            least = ratio;
+            worst = cell;
+        }
+    }
+    if (cells < 2)
+        return;
+    fprintf(to,
+            "\n%s against the best other lock of each case: geometric mean %s over %u cases, least "
+            "%s (%s, %u thread%s, %s);\nbeaten in rate and longest waits at once in %u.\n",
+            r->locks[0], number_short(exp(logs / cells)).text, cells, number_short(least).text,
+            worst->is.preset, worst->is.threads, worst->is.threads > 1 ? "s" : "",
+            best_other(r, worst)->lock, beaten);
+}
+
 void report_lock_table(const struct lock_record *r, const struct report_style *style, FILE *to)
 {
     print_heading(r, style, to);
@@ -116,6 +170,7 @@ void report_lock_table(const struct lock_record *r, const struct report_style *s
         "readers and of writers, from asking to having. The loop itself, without a\nlock: %s ns an "
         "operation.\n",
         number_short(r->loop_ns).text);
+    print_standing(r, to);
 }
 
 void report_lock_csv(const struct lock_record *r, FILE *to)

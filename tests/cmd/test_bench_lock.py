@@ -2,7 +2,10 @@
 import csv
 import io
 import json
+import math
 import re
+import shutil
+import tempfile
 import unittest
 
 from rwsem_command import assert_valid, rwsem
@@ -68,6 +71,23 @@ class Measures(unittest.TestCase):
         reads, half = (cell["variants"][0] for cell in record["bench_lock"]["cells"])
         self.assertEqual(reads["status"], "ok")
         self.assertEqual((half["status"], half["note"]), ("not run", "only where nobody writes"))
+
+    def test_the_standing_of_the_first_lock_is_what_the_rates_say(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        done = bench("--lock", "rwsem,mutex,rwlock", "--threads", "1,2", "--writes", "0,50",
+                     "--output", folder + "/record", *SHORT)
+        with open(folder + "/record", encoding="utf-8") as text:
+            cells = json.load(text)["bench_lock"]["cells"]
+        ratios = []
+        for cell in cells:
+            first, *others = [v["summary"]["rate_per_second"] for v in cell["variants"]]
+            ratios.append(first / max(others))
+        found = re.search(r"rwsem against the best other lock of each case: geometric mean "
+                          r"([\d.]+) over 4 cases, least\s([\d.]+) ", done.stdout)
+        mean = math.exp(sum(map(math.log, ratios)) / 4)
+        self.assertAlmostEqual(float(found[1]), mean, delta=mean / 100)
+        self.assertAlmostEqual(float(found[2]), min(ratios), delta=min(ratios) / 100)
 
     def test_exactly_one_lock_is_first(self):
         _, record = bench_json("--threads", "1", *SHORT)
