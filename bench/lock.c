@@ -217,20 +217,35 @@ static unsigned best_of(const struct lock_record *record, const struct lock_cell
     return best;
 }
 
+/* Whether an interruption has left one of the locks without all of its rounds. */
+static bool is_cut_short(const struct lock_record *record, const struct lock_cell *cell)
+{
+    for (unsigned i = 0; i < record->lock_count && record->interrupted_by; i++) {
+        const struct series *s = &cell->variants[i].series;
+        if (s->status == OUTCOME_INTERRUPTED || s->rounds_run < record->rounds)
+            return true;
+    }
+    return false;
+}
+
 static int place(const struct lock_record *record, struct lock_cell *cell)
 {
     unsigned best = best_of(record, cell);
 
+    if (is_cut_short(record, cell))
+        return 0;
     for (unsigned i = 0; i < record->lock_count; i++) {
         struct lock_variant *v = &cell->variants[i];
         struct series against = v->series; /* shares the rounds; only its summary is written */
-        if (v->series.status != OUTCOME_OK || !strcmp(v->lock, "none"))
+        if (!has_figures(v) || !strcmp(v->lock, "none"))
             continue;
-        v->is_first = i == best;
         int error = series_summarise(&against, &cell->variants[best].series, record->locks[best]);
         if (error)
             return error;
-        v->is_level = !v->is_first && against.summary.verdict == VERDICT_NO_DIFFERENCE;
+        if (against.summary.ratio.has_interval)
+            v->place = i == best                                          ? PLACE_FIRST
+                       : against.summary.verdict == VERDICT_NO_DIFFERENCE ? PLACE_LEVEL
+                                                                          : PLACE_BEHIND;
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "cmd/options_bench_lock.h"
 #include "cmd/session.h"
 #include "cmd/values.h"
+#include "report/number.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,12 @@ static int fill_defaults(struct request *request)
     if (request->session.is_json && request->is_csv) {
         complain("only one of --json and --csv can be printed (--output FILE writes the record "
                  "besides)");
+        return -EINVAL;
+    }
+    if (request->inside_ns + request->outside_ns > plan->cell_ns / plan->rounds) {
+        complain("--inside, --outside: an operation of %s is longer than a round of %s",
+                 number_time((double)(request->inside_ns + request->outside_ns)).text,
+                 number_time((double)plan->cell_ns / plan->rounds).text);
         return -EINVAL;
     }
     if (!plan->lock_count)

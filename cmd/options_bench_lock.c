@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const struct option_row rows[] = {
-    {"lock", 'l', "LIST", "all that there are but none and spin",
+    {"lock", 'l', "LIST", "all but none and those that only spin",
      "Locks to compare; the first is what the others' ratios refer to. 'list' tells which there "
      "are"},
     {"preset", 'p', "LIST", "all but classic", "Named cases to run; 'list' tells which there are"},

@@ -33,6 +33,8 @@
 extern "C" {
 #endif
 
+struct timespec; /* <time.h> has none in strict C99 */
+
 /* 16 bytes; the fields belong to the library, lib/word.h explains them. */
 typedef struct rwsem_s {
     uint64_t word;  /* state: flags, and the number of readers or the writer's TID */

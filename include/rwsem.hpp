@@ -108,6 +108,9 @@ class shared_mutex
   private:
     using steady = std::chrono::steady_clock;
 
+    /* Longer waits, which may not fit into steady_clock's nanoseconds, are cut to 31 years. */
+    enum : long { MOST_SECONDS = 1000000000 };
+
     static void check(int rc)
     {
         if (rc)
@@ -126,6 +129,10 @@ class shared_mutex
     template <class Rep, class Period>
     static steady::duration up(const std::chrono::duration<Rep, Period> &time)
     {
+        using seconds = std::chrono::duration<long double>;
+
+        if (std::chrono::duration_cast<seconds>(time) >= seconds(MOST_SECONDS))
+            return std::chrono::seconds(MOST_SECONDS);
         auto rounded = std::chrono::duration_cast<steady::duration>(time);
 
         return rounded < time ? rounded + steady::duration(1) : rounded;

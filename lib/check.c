@@ -86,7 +86,9 @@ static void dump_queue(rwsem_t *sem, int fd)
     unsigned n = 0, i;
 
     if (!try_lock_queue(sem)) {
-        say(fd, "  queue: empty, or locked for longer than a dump waits\n");
+        say(fd, RWSEM__LOAD(&sem->word, RWSEM__RELAXED) & WORD_QUEUED
+                    ? "  queue: locked for longer than a dump waits\n"
+                    : "  queue: empty\n");
         return;
     }
     for (node = queue_first(sem); node; node = queue_next(sem, node), n++) {
@@ -116,12 +118,12 @@ void rwsem_dump(rwsem_t *sem, int fd)
             strcat(flags, names[i].name);
         }
     }
-    say(fd, "rwsem %p: word %#018llx%s\n", (void *)sem, (unsigned long long)word,
+    say(fd, "rwsem %p: word 0x%016llx%s\n", (void *)sem, (unsigned long long)word,
         *flags ? flags : " no flags");
     if (word & WORD_WRITER)
         say(fd, "  held for writing by thread %u\n", word_holder(word));
     else if (word & WORD_HELD)
-        say(fd, "  held by %u readers\n", word_holder(word));
+        say(fd, "  held by %u reader%s\n", word_holder(word), word_holder(word) == 1 ? "" : "s");
     else
         say(fd, "  free\n");
     if (broken)

@@ -23,35 +23,42 @@ static const struct row {
 #undef X
 };
 
+void rwsem__load_number(const char *variable, const char *unit, uint64_t min, uint64_t max,
+                        uint64_t *value)
+{
+    const char *text = secure_getenv(variable);
+    unsigned long long number;
+    int saved = errno;
+    char *end;
+
+    if (!text)
+        return;
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || number < min || number > max)
+        fprintf(stderr, "rwsem: %s=%s is not used: give %llu to %llu (%s)\n", variable, text,
+                (unsigned long long)min, (unsigned long long)max, unit);
+    else
+        *value = number;
+    errno = saved;
+}
+
 static void load(const struct row *row)
 {
-    char env[64] = "RWSEM_", *end;
-    unsigned long long value;
-    const char *text;
+    char env[64] = "RWSEM_";
     size_t i;
 
     for (i = 0; row->name[i]; i++)
         env[6 + i] = (char)toupper((unsigned char)row->name[i]);
-    text = secure_getenv(env);
-    if (!text)
-        return;
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || value < row->min || value > row->max)
-        fprintf(stderr, "rwsem: %s=%s is not used: give %llu to %llu (%s)\n", env, text,
-                (unsigned long long)row->min, (unsigned long long)row->max, row->unit);
-    else
-        *row->value = value;
+    rwsem__load_number(env, row->unit, row->min, row->max, row->value);
 }
 
 void rwsem__load_tunables(void)
 {
-    int saved = errno;
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         load(&rows[i]);
-    errno = saved;
 }
 
 int rwsem_tunable(const char *name, uint64_t *value)

@@ -16,4 +16,9 @@ extern struct rwsem__tunables rwsem__tunable;
  * out of its range is told on stderr and not used. */
 void rwsem__load_tunables(void);
 
+/* Sets *value to the number in the environment variable; leaves it alone where there is none, or,
+ * with a message that says what `unit` it wants, a wrong one. */
+void rwsem__load_number(const char *variable, const char *unit, uint64_t min, uint64_t max,
+                        uint64_t *value);
+
 #endif

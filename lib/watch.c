@@ -4,6 +4,7 @@
  * the process at each operation: it shows waits, it is not for measuring throughput.
  */
 #include "watch.h"
+#include "tunables.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,22 +27,17 @@ static void unlock_table(void)
     pthread_mutex_unlock(&table_mutex);
 }
 
-static bool is_on(const char *name, int *level)
-{
-    const char *text = secure_getenv(name);
-
-    *level = text ? atoi(text) : 0;
-    return *level > 0;
-}
-
 bool rwsem__start_watching(void)
 {
-    int stats;
-    bool is_debug = is_on("RWSEM_DEBUG", &rwsem__debug_level);
+    uint64_t level = 0, stats = 0;
+
+    rwsem__load_number("RWSEM_DEBUG", "0 off, 1 report, 2 abort as well", 0, 2, &level);
+    rwsem__load_number("RWSEM_STATS", "0 off, 1 count", 0, 1, &stats);
+    rwsem__debug_level = (int)level;
 
     /* the child gets a table that nobody is in the middle of changing */
     (void)pthread_atfork(lock_table, unlock_table, unlock_table);
-    return is_on("RWSEM_STATS", &stats) || is_debug;
+    return level || stats;
 }
 
 static struct rwsem__watched **bucket_of(const rwsem_t *sem)

@@ -60,10 +60,10 @@ static void print_variant(const struct lock_cell *cell, const struct lock_varian
     }
     format_ratio(&v->series, ratio, sizeof ratio);
     fprintf(to, "%s %-14s %12s %s%-26s%s",
-            v->is_first    ? "*"
-            : v->is_level  ? "="
-            : v->beaten_by ? "!"
-                           : " ",
+            v->place == PLACE_FIRST   ? "*"
+            : v->place == PLACE_LEVEL ? "="
+            : v->beaten_by            ? "!"
+                                      : " ",
             v->lock, number_whole(s->rate_per_second).text, color, ratio,
             *color ? STYLE_PLAIN : "");
     if (cell->is.writers)
@@ -155,6 +155,8 @@ static void print_standing(const struct lock_record *r, FILE *to)
 void report_lock_table(const struct lock_record *r, const struct report_style *style, FILE *to)
 {
     print_heading(r, style, to);
+    if (r->interrupted_by)
+        fprintf(to, "The run was interrupted: what follows is from the part that was done.\n");
     for (unsigned c = 0; c < r->cell_count; c++) {
         print_case(&r->cells[c].is, style, to);
         print_columns(&r->cells[c].is, r, to);
@@ -190,9 +192,7 @@ void report_lock_csv(const struct lock_record *r, FILE *to)
             print_csv_number(is->writers ? NAN : is->write_share, to);
             fprintf(to, ",%llu,%llu,%s,%s,%s", (unsigned long long)is->inside_ns,
                     (unsigned long long)is->outside_ns, v->lock, outcome_word(v->series.status),
-                    v->is_first   ? "first"
-                    : v->is_level ? "level"
-                                  : "behind");
+                    lock_place_word(v->place));
             print_csv_number(s->rate_per_second, to);
             print_csv_number(s->is_baseline ? 1 : s->ratio.ratio, to);
             print_csv_number(s->is_baseline ? 1 : has_interval ? s->ratio.low : NAN, to);

@@ -13,20 +13,29 @@ static json_t *case_to_json(const struct lock_case *is)
                      json_from_count(is->outside_ns));
 }
 
+const char *lock_place_word(enum lock_place place)
+{
+    static const char *const words[] = {
+        [PLACE_UNKNOWN] = "unknown",
+        [PLACE_FIRST] = "first",
+        [PLACE_LEVEL] = "level",
+        [PLACE_BEHIND] = "behind",
+    };
+
+    return words[place];
+}
+
 static json_t *variant_to_json(const struct lock_variant *v)
 {
-    json_t *object =
-        json_pack("{ss ss so so so so so so so so ss}", "lock", v->lock, "status",
-                  outcome_word(v->series.status), "rounds", series_rounds_to_json(&v->series),
-                  "timed_rounds", series_rounds_to_json(&v->timed), "read_wait_ns",
-                  hist_to_json(&v->read_wait), "write_wait_ns", hist_to_json(&v->write_wait),
-                  "reads", json_from_count(v->reads), "writes", json_from_count(v->writes), "rates",
-                  json_pack("{so so}", "reads_per_second", json_from_real(v->reads_per_second),
-                            "writes_per_second", json_from_real(v->writes_per_second)),
-                  "summary", series_summary_to_json(&v->series), "place",
-                  v->is_first   ? "first"
-                  : v->is_level ? "level"
-                                : "behind");
+    json_t *object = json_pack(
+        "{ss ss so so so so so so so so ss}", "lock", v->lock, "status",
+        outcome_word(v->series.status), "rounds", series_rounds_to_json(&v->series), "timed_rounds",
+        series_rounds_to_json(&v->timed), "read_wait_ns", hist_to_json(&v->read_wait),
+        "write_wait_ns", hist_to_json(&v->write_wait), "reads", json_from_count(v->reads), "writes",
+        json_from_count(v->writes), "rates",
+        json_pack("{so so}", "reads_per_second", json_from_real(v->reads_per_second),
+                  "writes_per_second", json_from_real(v->writes_per_second)),
+        "summary", series_summary_to_json(&v->series), "place", lock_place_word(v->place));
     if (v->beaten_by)
         json_object_set_new(object, "beaten_by", json_string(v->beaten_by));
     if (v->series.note[0])

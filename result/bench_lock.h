@@ -16,6 +16,13 @@ struct lock_case {
     uint64_t outside_ns; /* CPU time between operations */
 };
 
+enum lock_place {
+    PLACE_UNKNOWN, /* too few rounds, or not all locks have had theirs */
+    PLACE_FIRST,   /* the best median rate of the cell */
+    PLACE_LEVEL,   /* no difference seen to it */
+    PLACE_BEHIND,
+};
+
 struct lock_variant {
     const char *lock;
     struct series series;              /* rounds that read no clock: rates */
@@ -23,8 +30,8 @@ struct lock_variant {
     struct hist read_wait, write_wait; /* of the timed rounds: from asking to having */
     uint64_t reads, writes;            /* of the untimed rounds */
     double reads_per_second, writes_per_second;
-    bool is_first, is_level; /* best rate of the cell, or no difference seen to the best */
-    const char *beaten_by;   /* a lock that is faster and has shorter longest waits; or NULL */
+    enum lock_place place;
+    const char *beaten_by; /* a lock that is faster and has shorter longest waits; or NULL */
 };
 
 struct lock_cell {
@@ -47,6 +54,8 @@ struct lock_record {
     struct lock_cell *cells; /* owned */
     int interrupted_by;
 };
+
+const char *lock_place_word(enum lock_place place);
 
 /* Adds the record's body to the frame that record_new() made. Returns 0 or -ENOMEM. */
 int lock_record_to_json(const struct lock_record *record, json_t *frame);

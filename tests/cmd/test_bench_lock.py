@@ -89,6 +89,14 @@ class Measures(unittest.TestCase):
         self.assertAlmostEqual(float(found[1]), mean, delta=mean / 100)
         self.assertAlmostEqual(float(found[2]), min(ratios), delta=min(ratios) / 100)
 
+    def test_too_few_rounds_give_nobody_a_place(self):
+        done, record = bench_json("--lock", "rwsem,mutex", "--threads", "1", "--time", "9ms",
+                                  "--rounds", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        assert_valid(record)
+        places = [v["place"] for v in record["bench_lock"]["cells"][0]["variants"]]
+        self.assertEqual(places, ["unknown", "unknown"])
+
     def test_exactly_one_lock_is_first(self):
         _, record = bench_json("--threads", "1", *SHORT)
         places = [v["place"] for v in record["bench_lock"]["cells"][0]["variants"]]
@@ -131,6 +139,7 @@ class Usage(unittest.TestCase):
         self.refused(["--inside", "-1us"], "--inside")
         self.refused(["--time", "1us", "--rounds", "10"], "rounds leave less")
         self.refused(["--json", "--csv"], "only one of")
+        self.refused(["--inside", "2", "--time", "400ms"], "an operation of 2")
         self.refused(["--output", "-"], "--json prints")
 
     def test_lists_name_every_lock(self):

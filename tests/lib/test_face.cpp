@@ -3,6 +3,7 @@
 // failed.
 #include <rwsem.hpp>
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <shared_mutex>
@@ -54,6 +55,17 @@ int main()
     mutex.downgrade();
     CHECK(mutex.try_upgrade());
     mutex.unlock();
+    {
+        std::atomic<int> ends{0};
+        mutex.lock();
+        std::thread one([&] { ends += mutex.try_lock_for(std::chrono::hours::max()) ? 1 : 100; });
+        std::this_thread::sleep_for(20ms);
+        CHECK(ends == 0);
+        mutex.unlock();
+        one.join();
+        CHECK(ends == 1);
+        mutex.unlock();
+    }
     try {
         rwsem::shared_mutex bad(1u << 20);
         CHECK(false);

@@ -62,7 +62,8 @@ class Installed(unittest.TestCase):
         source = os.path.join(self.folder, "program.c")
         with open(source, "w", encoding="utf-8") as out:
             out.write(C_PROGRAM)
-        for options in (["-O2", "-std=c11", "-pedantic"], ["-O0", "-std=gnu99"]):
+        for options in (["-O2", "-std=c11", "-pedantic"], ["-O2", "-std=c99", "-pedantic"],
+                        ["-O0", "-std=gnu99"]):
             self.build_and_run(os.environ.get("CC", "cc"), source, *options)
 
     def test_a_cxx_program(self):

@@ -86,6 +86,13 @@ class Tunables(unittest.TestCase):
     def test_the_environment_sets_them(self):
         self.assertEqual(run("tunable_is_5", RWSEM_HANDOFF_NS="5"), (0, ""))
 
+    def test_nonsense_for_the_modes_is_told(self):
+        for variable in ("RWSEM_DEBUG", "RWSEM_STATS"):
+            for text in ("yes", "on", "-1", "7"):
+                status, err = run("counts_nothing", **{variable: text})
+                self.assertEqual(status, 0)
+                self.assertIn("%s=%s is not used" % (variable, text), err)
+
     def test_nonsense_is_told_and_not_used(self):
         for text in ("", "abc", "5x", "-1", "99999999999999999999", "1000000001"):
             status, err = run("tunable_is_default", RWSEM_HANDOFF_NS=text)
