@@ -201,7 +201,8 @@ check_layout() {
         skipped "layout of C and C++ code" "clang-format 14 is not installed, and others differ"
         return
     fi
-    verdict "layout of C and C++ code" "$(tracked_files | grep -zE '\.([ch]|[ch]pp)$' |
+    verdict "layout of C and C++ code" "$(tracked_files '*.c' '*.h' '*.cpp' '*.hpp' |
+        grep -zE '\.([ch]|[ch]pp)$' |
         xargs -0 -r "$_clang_format" --dry-run -Werror 2>&1)"
 }
 
