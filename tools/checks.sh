@@ -85,9 +85,13 @@ run_ci_checks() {
 build_variant() {
     dir=$build/ci-$1
     _cc=$2
+    case $_cc in
+    clang) _cxx=clang++ ;;
+    *) _cxx=g++ ;;
+    esac
     shift 2
     # A subshell, since configure() ends the script where it fails.
-    (export CC="$_cc" && configure "$dir" "$@" && compile "$dir")
+    (export CC="$_cc" CXX="$_cxx" && configure "$dir" "$@" && compile "$dir")
 }
 
 check_werror() {
@@ -194,10 +198,11 @@ tracked_files() {
 
 check_layout() {
     if ! _clang_format=$(clang_format_14); then
-        skipped "layout of C code" "clang-format 14 is not installed, and others differ"
+        skipped "layout of C and C++ code" "clang-format 14 is not installed, and others differ"
         return
     fi
-    verdict "layout of C code" "$(tracked_files '*.c' '*.h' | grep -z '\.[ch]$' |
+    verdict "layout of C and C++ code" "$(tracked_files '*.c' '*.h' '*.cpp' '*.hpp' |
+        grep -zE '\.([ch]|[ch]pp)$' |
         xargs -0 -r "$_clang_format" --dry-run -Werror 2>&1)"
 }
 

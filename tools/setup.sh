@@ -88,7 +88,7 @@ libcmocka-dev|has_module cmocka|unit tests in C
 python3|has_command python3|tests of the command line, and counting
 python3-jsonschema|has_python_module jsonschema|checks records against their schema
 scdoc|has_command scdoc|builds the man pages
-?g++|has_command g++|tests the C++ face of the library
+?g++|has_command g++|tests the C++ face of the library, and builds C++ locks to compare with
 ?spin|has_command spin|checks the model of sleeping and waking
 '
 # shellcheck disable=SC2034
@@ -103,6 +103,9 @@ needs_ci='
 ?systemtap-sdt-dev|has_header sys/sdt.h|probes of the library for tracers
 ?cargo|has_command cargo|builds the locks of Rust to compare with
 ?librust-parking-lot-dev|test -e /usr/share/doc/librust-parking-lot-dev|a lock to compare with
+?libabsl-dev|has_module absl_synchronization|a lock to compare with
+?libtbb-dev|has_module tbb|locks to compare with
+?libboost-thread-dev|has_header boost/thread/shared_mutex.hpp|a lock to compare with
 ?valgrind|has_header valgrind/helgrind.h|race checkers that the library tells what it does
 ?gcc-aarch64-linux-gnu|has_command aarch64-linux-gnu-gcc|the library on the other processor
 ?libc6-dev-arm64-cross|test -e /usr/aarch64-linux-gnu/include/stdio.h|headers for that

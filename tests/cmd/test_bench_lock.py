@@ -150,7 +150,8 @@ class Usage(unittest.TestCase):
 
     def test_locks_of_other_libraries_are_listed_even_when_they_are_not_here(self):
         listed = bench("--lock", "list").stdout
-        for lock in ("nsync", "ck_pflock", "ck_rwlock", "parking_lot"):
+        for lock in ("nsync", "ck_brlock", "ck_pflock", "ck_rwlock", "abseil", "boost_shared",
+                     "tbb_rw_mutex", "tbb_spin_rw", "parking_lot", "rust_std"):
             self.assertRegex(listed, rf"(?m)^{lock} +(\d+ bytes  |not here: )\w")
             if "not here" in re.search(rf"(?m)^{lock} .*", listed)[0]:
                 self.refused(["--lock", lock], lock + " is not here: ")
