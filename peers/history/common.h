@@ -85,6 +85,9 @@ struct history_rules {
     uint64_t hand_off_ns;   /* a head that lost after waiting that long stops stealing; 0: never */
 };
 
+/* Those of the years, from linux_*.c. */
+extern const struct history_rules linux_2011, linux_2013, linux_2014, linux_2019;
+
 /* A releaser left the word without holders, and QUEUED: wakes whose turn it is. */
 void history_wake(struct history_lock *lock, const struct history_rules *rules);
 

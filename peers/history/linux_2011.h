@@ -4,8 +4,6 @@
 
 #include "peers/history/common.h"
 
-extern const struct history_rules linux_2011;
-
 static inline void linux_2011_down_write(struct history_lock *lock)
 {
     if (!history_try_write(lock, HISTORY_QUEUED))

@@ -16,27 +16,27 @@
 #include "peers/history/common.h"
 #include "peers/peer.h"
 
-static const struct history_rules rules = {0};
+const struct history_rules linux_2013 = {0};
 
 static void down_read(void *lock)
 {
-    history_down_read(lock, &rules);
+    history_down_read(lock, &linux_2013);
 }
 
 static void up_read(void *lock)
 {
-    history_up_read(lock, &rules);
+    history_up_read(lock, &linux_2013);
 }
 
 static void down_write(void *lock)
 {
     if (!history_try_write(lock, 0))
-        history_compete(lock, &rules);
+        history_compete(lock, &linux_2013);
 }
 
 static void up_write(void *lock)
 {
-    history_up_write(lock, &rules);
+    history_up_write(lock, &linux_2013);
 }
 
 PEER_WORK(work, down_read, up_read, down_write, up_write)

@@ -12,16 +12,16 @@
 #include "peers/history/spin.h"
 #include "peers/peer.h"
 
-static const struct history_rules rules = {0};
+const struct history_rules linux_2014 = {0};
 
 static void down_read(void *lock)
 {
-    history_down_read(lock, &rules);
+    history_down_read(lock, &linux_2014);
 }
 
 static void up_read(void *lock)
 {
-    history_up_read(lock, &rules);
+    history_up_read(lock, &linux_2014);
 }
 
 static void down_write(void *lock)
@@ -29,13 +29,13 @@ static void down_write(void *lock)
     struct history_spun *spun = lock;
 
     if (!history_try_write(&spun->lock, 0) && !history_spin_write(spun, false))
-        history_compete(&spun->lock, &rules);
+        history_compete(&spun->lock, &linux_2014);
     history_count_turn(spun);
 }
 
 static void up_write(void *lock)
 {
-    history_up_write(lock, &rules);
+    history_up_write(lock, &linux_2014);
 }
 
 PEER_WORK(work, down_read, up_read, down_write, up_write)

@@ -18,16 +18,16 @@
 #include "peers/history/spin.h"
 #include "peers/peer.h"
 
-static const struct history_rules rules = {.wakes_all_readers = true, .hand_off_ns = 4000000};
+const struct history_rules linux_2019 = {.wakes_all_readers = true, .hand_off_ns = 4000000};
 
 static void down_read(void *lock)
 {
-    history_down_read(lock, &rules);
+    history_down_read(lock, &linux_2019);
 }
 
 static void up_read(void *lock)
 {
-    history_up_read(lock, &rules);
+    history_up_read(lock, &linux_2019);
 }
 
 /* The fast path does not steal; spinners do. */
@@ -36,13 +36,13 @@ static void down_write(void *lock)
     struct history_spun *spun = lock;
 
     if (!history_try_write(&spun->lock, HISTORY_QUEUED) && !history_spin_write(spun, true))
-        history_compete(&spun->lock, &rules);
+        history_compete(&spun->lock, &linux_2019);
     history_count_turn(spun);
 }
 
 static void up_write(void *lock)
 {
-    history_up_write(lock, &rules);
+    history_up_write(lock, &linux_2019);
 }
 
 PEER_WORK(work, down_read, up_read, down_write, up_write)
