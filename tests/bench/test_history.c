@@ -18,17 +18,24 @@
 
 enum { ACTORS_MOST = 8, HANG_SECONDS = 100, PATIENCE_MS = 20000, A_WHILE_MS = 30, HAND_OFF_MS = 4 };
 
-/* All locks here begin with a struct history_lock. */
+/* What each year does. All locks here begin with a struct history_lock. */
 struct year {
     const char *name;
     const struct history_rules *rules;
-    bool steals, spins;
+    bool steals, spins, hands_off, wakes_all_readers;
 };
 
 static const struct year years[] = {
-    {"linux-2011", &linux_2011, false, false}, {"linux-2011-mutex", &linux_2011, false, false},
-    {"linux-2013", &linux_2013, true, false},  {"linux-2014", &linux_2014, true, true},
-    {"linux-2019", &linux_2019, true, true},
+    {.name = "linux-2011", .rules = &linux_2011},
+    {.name = "linux-2011-mutex", .rules = &linux_2011},
+    {.name = "linux-2013", .rules = &linux_2013, .steals = true},
+    {.name = "linux-2014", .rules = &linux_2014, .steals = true, .spins = true},
+    {.name = "linux-2019",
+     .rules = &linux_2019,
+     .steals = true,
+     .spins = true,
+     .hands_off = true,
+     .wakes_all_readers = true},
 };
 
 enum { YEARS = sizeof years / sizeof years[0] };
@@ -271,7 +278,7 @@ static void only_in_2019_a_writer_that_waited_long_is_passed_no_more(void **stat
             continue;
         struct scene s = begin(&years[y]);
         struct actor holder, waiter, thief, late;
-        bool hands_off = years[y].rules->hand_off_ns;
+        bool hands_off = years[y].hands_off;
         start_holder(&s, &holder, 'H');
         start_waiter(&s, &waiter, 'W');
         sleep_ms(HAND_OFF_MS + 1);
@@ -301,7 +308,7 @@ static void only_in_2019_a_reader_that_waited_long_is_passed_no_more(void **stat
             continue;
         struct scene s = begin(&years[y]);
         struct actor holder, waiter, thief, late;
-        bool hands_off = years[y].rules->hand_off_ns;
+        bool hands_off = years[y].hands_off;
         start_holder(&s, &holder, 'H');
         start_waiter(&s, &waiter, 'w');
         sleep_ms(HAND_OFF_MS + 1);
@@ -325,7 +332,7 @@ static void only_in_2019_readers_behind_a_writer_are_woken_with_the_first(void *
     for (int y = 0; y < YEARS; y++) {
         struct scene s = begin(&years[y]);
         struct actor holder, first, writer, second;
-        bool wakes_all = years[y].rules->wakes_all_readers;
+        bool wakes_all = years[y].wakes_all_readers;
         start_holder(&s, &holder, 'H');
         start_waiter(&s, &first, 'f');
         start_waiter(&s, &writer, 'W');
