@@ -1,9 +1,9 @@
 /*
- * The rw_semaphore that the mail of 15 May 2011 measured, of Linux 2.6.38 and about. Strictly first
- * come, first served: a releaser makes the head of the queue the holder, a writer or all readers up
- * to the next writer, before these have woken up. A newcomer queues whenever somebody queues.
- * Nobody spins. So once there is a queue, the lock is passed on only as fast as threads wake up,
- * and the queue does not end.
+ * The rw_semaphore of Linux 2.6.3x, as the mail of 15 May 2011 measured it, in essence David
+ * Howells's of 2001. Strictly first come, first served: a releaser makes the head of the queue the
+ * holder, a writer or all readers up to the next writer, before these have woken up. A newcomer
+ * queues whenever somebody queues. Nobody spins. So once there is a queue, the lock is passed on
+ * only as fast as threads wake up, and the queue does not end.
  *
  * Published: the mail's "Mmap [nolock]", 2164.7 us an iteration, against 72.0 us where a mutex in
  * user space kept the threads apart before they came to the kernel's lock ("rw_semaphore down_write
