@@ -163,6 +163,33 @@ static int add_custom(struct request *request)
     return 0;
 }
 
+/* Whether all that was asked for is the preset of 2011, before cases of one's own are added. */
+static bool is_classic(const struct request *request)
+{
+    const struct lock_plan *plan = &request->plan;
+
+    for (unsigned i = 0; i < plan->case_count; i++)
+        if (strcmp(plan->cases[i].preset, "classic"))
+            return false;
+    return plan->case_count && !request->has_custom;
+}
+
+/* Every lock that sleeps; for `classic` the kernel's through the years, then ours and a mutex. */
+static void choose_locks(struct request *request)
+{
+    struct lock_plan *plan = &request->plan;
+    bool wants_history = is_classic(request);
+
+    for (size_t i = 0; peer_table[i] && plan->lock_count < PLAN_LIST_MAX; i++)
+        if (peer_table[i]->size && !peer_table[i]->only_spins &&
+            peer_table[i]->is_history == wants_history)
+            plan->locks[plan->lock_count++] = peer_table[i];
+    if (wants_history) {
+        plan->locks[plan->lock_count++] = peer_find("rwsem");
+        plan->locks[plan->lock_count++] = peer_find("mutex");
+    }
+}
+
 static int fill_defaults(struct request *request)
 {
     struct lock_plan *plan = &request->plan;
@@ -179,9 +206,7 @@ static int fill_defaults(struct request *request)
         return -EINVAL;
     }
     if (!plan->lock_count)
-        for (size_t i = 0; peer_table[i] && plan->lock_count < PLAN_LIST_MAX; i++)
-            if (peer_table[i]->size && !peer_table[i]->only_spins)
-                plan->locks[plan->lock_count++] = peer_table[i];
+        choose_locks(request);
     if (request->has_custom && add_custom(request))
         return -EINVAL;
     if (!request->has_custom && !request->has_presets)
@@ -246,7 +271,7 @@ static void print_presets(void)
 static void print_locks(void)
 {
     for (const struct peer *const *p = peer_table; *p; p++)
-        printf("%-14s %4zu bytes  %s\n", (*p)->name, (*p)->size, (*p)->summary);
+        printf("%-16s %4zu bytes  %s\n", (*p)->name, (*p)->size, (*p)->summary);
     print_peers_away(10);
 }
 

@@ -215,7 +215,7 @@ static int fill_defaults(struct request *request)
 static void print_gates(void)
 {
     for (const struct peer *const *p = peer_table; *p; p++)
-        printf("%-14s %s\n", (*p)->name, (*p)->summary);
+        printf("%-16s %s\n", (*p)->name, (*p)->summary);
     print_peers_away(0);
 }
 

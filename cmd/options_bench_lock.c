@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 static const struct option_row rows[] = {
-    {"lock", 'l', "LIST", "all but none and those that only spin",
+    {"lock", 'l', "LIST", "all but none, those that only spin, and linux-*",
      "Locks to compare; the first is what the others' ratios refer to. 'list' tells which there "
-     "are"},
+     "are. For --preset classic alone: those called linux-*, rwsem and mutex"},
     {"preset", 'p', "LIST", "all but classic", "Named cases to run; 'list' tells which there are"},
     {"threads", 't', "LIST", "2 in a case of your own",
      "Numbers of threads, a case each; 2x is twice the CPUs that this process may use"},

@@ -33,7 +33,7 @@ int value_number(const char *option, const char *text, uint64_t least, uint64_t 
 void print_peers_away(int indent)
 {
     for (const struct peer_away *p = peers_away; p->name; p++)
-        printf("%-14s %*snot here: %s\n", p->name, indent ? indent + 2 : 0, "", p->why);
+        printf("%-16s %*snot here: %s\n", p->name, indent ? indent + 2 : 0, "", p->why);
 }
 
 static void complain_of_peer(const char *option, const char *item, const char *list)

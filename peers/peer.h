@@ -16,6 +16,7 @@ struct peer {
     const char *summary;      /* one line for lists */
     bool tells_readers;       /* false: readers exclude one another too */
     bool only_spins;          /* never sleeps: not for more threads than CPUs */
+    bool is_history;          /* an old lock rebuilt; compared only where it is asked for */
     size_t size;              /* bytes of one lock; 0: there is no lock at all */
     int (*init)(void *lock);  /* 0 or a negative errno; NULL where zeroed memory will do */
     void (*destroy)(void *lock);

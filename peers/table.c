@@ -8,7 +8,8 @@
 enum { LINES = 128 }; /* two cache lines: some processors fetch them in pairs */
 
 extern const struct peer peer_none, peer_rwsem, peer_spin, peer_mutex, peer_adaptive, peer_rwlock,
-    peer_rwlock_writer;
+    peer_rwlock_writer, peer_linux_2011, peer_linux_2011_mutex, peer_linux_2013, peer_linux_2014,
+    peer_linux_2019;
 
 /* clang-format off: the lists of config.h. PEERS_HERE is what the build found besides, a list of
  * HERE(NAME); PEERS_AWAY one of AWAY("NAME", "why"). */
@@ -18,8 +19,19 @@ PEERS_HERE
 
 #define HERE(name) &peer_##name,
 const struct peer *const peer_table[] = {
-    &peer_none,     &peer_rwsem,  &peer_spin,          &peer_mutex,
-    &peer_adaptive, &peer_rwlock, &peer_rwlock_writer, PEERS_HERE NULL,
+    &peer_none,
+    &peer_rwsem,
+    &peer_spin,
+    &peer_mutex,
+    &peer_adaptive,
+    &peer_rwlock,
+    &peer_rwlock_writer,
+    PEERS_HERE &peer_linux_2011,
+    &peer_linux_2011_mutex,
+    &peer_linux_2013,
+    &peer_linux_2014,
+    &peer_linux_2019,
+    NULL,
 };
 #undef HERE
 

@@ -54,12 +54,12 @@ static void print_variant(const struct lock_cell *cell, const struct lock_varian
     char ratio[80];
 
     if (v->series.status != OUTCOME_OK && v->series.status != OUTCOME_COLLAPSED) {
-        fprintf(to, "  %-14s %s%s%s\n", v->lock, outcome_word(v->series.status),
+        fprintf(to, "  %-16s %s%s%s\n", v->lock, outcome_word(v->series.status),
                 v->series.note[0] ? ": " : "", v->series.note);
         return;
     }
     format_ratio(&v->series, ratio, sizeof ratio);
-    fprintf(to, "%s %-14s %12s %s%-26s%s",
+    fprintf(to, "%s %-16s %12s %s%-26s%s",
             v->place == PLACE_FIRST   ? "*"
             : v->place == PLACE_LEVEL ? "="
             : v->beaten_by            ? "!"
@@ -87,8 +87,8 @@ static void print_columns(const struct lock_case *is, const struct lock_record *
 {
     char against[48];
 
-    snprintf(against, sizeof against, "to %.14s [95 %%]", r->locks[0]);
-    fprintf(to, "  %-14s %12s %-26s", "lock", "operations/s", against);
+    snprintf(against, sizeof against, "to %.16s [95 %%]", r->locks[0]);
+    fprintf(to, "  %-16s %12s %-26s", "lock", "operations/s", against);
     if (is->writers)
         fprintf(to, " %11s %11s", "reads/s", "writes/s");
     fprintf(to, " %8s %8s %8s", "CPU ns", "switches", "slowest");

@@ -11,6 +11,7 @@ import unittest
 from rwsem_command import assert_valid, rwsem
 
 
+HISTORY = ["linux-2011", "linux-2011-mutex", "linux-2013", "linux-2014", "linux-2019"]
 SHORT = ["--time", "12ms", "--rounds", "6"]
 
 
@@ -102,6 +103,23 @@ class Measures(unittest.TestCase):
         places = [v["place"] for v in record["bench_lock"]["cells"][0]["variants"]]
         self.assertEqual(places.count("first"), 1)
 
+    def locks_of(self, *arguments):
+        done = bench("--csv", *arguments, "--time", "6us", "--rounds", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(dict.fromkeys(
+            row["lock"] for row in csv.DictReader(io.StringIO(done.stdout))))
+
+    def test_old_kernels_locks_are_compared_where_all_that_is_asked_for_is_classic(self):
+        self.assertEqual(self.locks_of("--preset", "classic"), [*HISTORY, "rwsem", "mutex"])
+        self.assertEqual(self.locks_of("--preset", "classic", "--lock", "mutex"), ["mutex"])
+        self.assertEqual(self.locks_of("--threads", "1", "--lock", ",".join(HISTORY)), HISTORY)
+        for others in (["--preset", "classic,read-only"], ["--preset", "classic", "--threads", "1"],
+                       ["--preset", "read-only"], ["--threads", "1"]):
+            with self.subTest(others=others):
+                locks = self.locks_of(*others)
+                self.assertIn("rwlock", locks)
+                self.assertFalse(set(locks) & set(HISTORY))
+
     def test_csv_is_what_a_parser_expects(self):
         done = bench("--csv", "--lock", "mutex,rwlock", "--threads", "1,2", *SHORT)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -145,7 +163,8 @@ class Usage(unittest.TestCase):
     def test_lists_name_every_lock(self):
         listed = bench("--lock", "list")
         self.assertEqual(listed.returncode, 0)
-        for lock in ("none", "rwsem", "spin", "mutex", "adaptive", "rwlock", "rwlock-writer"):
+        for lock in ("none", "rwsem", "spin", "mutex", "adaptive", "rwlock", "rwlock-writer",
+                     *HISTORY):
             self.assertRegex(listed.stdout, rf"(?m)^{lock} +\d+ bytes")
 
     def test_locks_of_other_libraries_are_listed_even_when_they_are_not_here(self):
