@@ -10,7 +10,7 @@ class lock_of_abseil
   public:
     /*
      * Built without NDEBUG, as Debian's library is, Abseil looks for deadlocks each time a lock is
-     * taken, which makes it seven times as dear. Programs in earnest use do not have that.
+     * taken, which makes that five to seven times as dear. Programs in earnest use go without.
      */
     lock_of_abseil()
     {
