@@ -110,6 +110,7 @@ class shared_mutex
 
     /* Longer waits, which may not fit into steady_clock's nanoseconds, are cut to 31 years. */
     enum : long { MOST_SECONDS = 1000000000 };
+    using seconds = std::chrono::duration<long double>;
 
     static void check(int rc)
     {
@@ -129,9 +130,9 @@ class shared_mutex
     template <class Rep, class Period>
     static steady::duration up(const std::chrono::duration<Rep, Period> &time)
     {
-        using seconds = std::chrono::duration<long double>;
-
-        if (std::chrono::duration_cast<seconds>(time) >= seconds(MOST_SECONDS))
+        if (seconds(time) <= seconds(0))
+            return steady::duration(0);
+        if (seconds(time) >= seconds(MOST_SECONDS))
             return std::chrono::seconds(MOST_SECONDS);
         auto rounded = std::chrono::duration_cast<steady::duration>(time);
 
@@ -157,9 +158,13 @@ class shared_mutex
                int (*take)(rwsem_t *, const struct timespec *))
     {
         do {
-            auto left = time - Clock::now();
+            auto now = Clock::now();
+            /* The difference may not fit into the clocks' own units. */
+            auto left = seconds(time.time_since_epoch()) - seconds(now.time_since_epoch());
+            bool fits = left > seconds(0) && left < seconds(MOST_SECONDS);
+            auto wait = fits ? up(time - now) : up(left);
 
-            if (until_steady(steady::now() + up(left), take))
+            if (until_steady(steady::now() + wait, take))
                 return true;
         } while (Clock::now() < time);
         return false;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { WAY_MOST = 64 };
+
 static const char *const texts[MISUSES] = {
     [MISUSE_RECURSIVE_READ] =
         "recursive read: a writer that comes in between stops this thread for ever",
@@ -53,7 +55,8 @@ void rwsem__report(struct rwsem__watched *lock, enum misuse misuse, const struct
     if (word & WORD_WRITER)
         fprintf(stderr, "  held for writing by thread %u\n", word_holder(word));
     else
-        fprintf(stderr, "  held by %u readers\n", word_holder(word));
+        fprintf(stderr, "  held by %u reader%s\n", word_holder(word),
+                word_holder(word) == 1 ? "" : "s");
     print_stack("here", word_holder(rwsem__own_hold()), &here);
     if (edge) {
         print_lock("the other lock", edge->to);
@@ -61,22 +64,22 @@ void rwsem__report(struct rwsem__watched *lock, enum misuse misuse, const struct
     } else if (lock->last_tid) {
         print_stack("last taken", lock->last_tid, &lock->last_stack);
     }
-    if (rwsem__debug_level > 1)
-        abort();
+    rwsem__must_abort |= rwsem__debug_level > 1;
 }
 
-/* An edge that leads from `from` towards `goal`, over any others, or NULL. Each lock is looked at
- * once a search. */
+/* An edge that leads from `from` towards `goal`, over WAY_MOST others at most (it recurses, and the
+ * stack may be small), or NULL. Each lock is looked at once a search. */
 static const struct rwsem__edge *way_to(struct rwsem__watched *from,
-                                        const struct rwsem__watched *goal, uint64_t search)
+                                        const struct rwsem__watched *goal, uint64_t search,
+                                        unsigned steps)
 {
     const struct rwsem__edge *edge;
 
-    if (from->last_search == search)
+    if (from->last_search == search || steps > WAY_MOST)
         return NULL;
     from->last_search = search;
     for (edge = from->edges; edge; edge = edge->next) {
-        if (edge->to == goal || way_to(edge->to, goal, search))
+        if (edge->to == goal || way_to(edge->to, goal, search, steps + 1))
             return edge;
     }
     return NULL;
@@ -93,7 +96,7 @@ static void note_order(struct rwsem__watched *from, struct rwsem__watched *lock)
         if (edge->to == lock)
             return;
     }
-    back = way_to(lock, from, ++searches);
+    back = way_to(lock, from, ++searches, 0);
     if (back)
         rwsem__report(lock, MISUSE_ORDER, back);
     edge = calloc(1, sizeof(*edge));

@@ -93,12 +93,24 @@ int os_read_file(const char *path, char *buf, size_t size)
     return rc;
 }
 
+/* Unless someone else is at it, which may be the code that a signal handler has interrupted. */
+static void refresh_quota(uint32_t *quota, uint32_t *is_looking)
+{
+    uint32_t nobody = 0;
+
+    /* acquire and release: the look has memory of its own */
+    if (!RWSEM__CAS(is_looking, &nobody, 1u, RWSEM__ACQUIRE))
+        return;
+    RWSEM__STORE(quota, os_quota_cpus(""), RWSEM__RELAXED);
+    RWSEM__STORE(is_looking, 0u, RWSEM__RELEASE);
+}
+
 unsigned os_usable_cpus(uint64_t now_ns)
 {
     enum { AFFINITY_NS = 1000000000, QUOTAS_PER = 16 };
     static struct {
         uint64_t next_ns;
-        uint32_t cpus, quota, looks;
+        uint32_t cpus, quota, looks, is_looking;
     } cache;
     /* relaxed, all: two threads that look at once store the same */
     uint32_t known = RWSEM__LOAD(&cache.cpus, RWSEM__RELAXED);
@@ -112,7 +124,7 @@ unsigned os_usable_cpus(uint64_t now_ns)
     ANNOTATE(ignores, &cache, sizeof(cache));
     RWSEM__STORE(&cache.next_ns, now_ns + AFFINITY_NS, RWSEM__RELAXED);
     if (RWSEM__ADD(&cache.looks, 1u, RWSEM__RELAXED) % QUOTAS_PER == 0)
-        RWSEM__STORE(&cache.quota, os_quota_cpus(""), RWSEM__RELAXED);
+        refresh_quota(&cache.quota, &cache.is_looking);
     n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
     for (i = 0; i < n / (long)sizeof(mask[0]); i++)
         cpus += (unsigned)__builtin_popcountl(mask[i]);
@@ -164,12 +176,14 @@ uint32_t os_thread_birth(uint32_t tid)
     return read_stat(tid, &state, &birth) ? (uint32_t)birth : 0;
 }
 
-uint32_t os_pid_namespace(void)
+uint32_t os_namespaces(void)
 {
     int saved = errno;
     struct stat st;
-    uint32_t inode = stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
+    uint32_t both = stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
 
+    if (both && stat("/proc/self/ns/time", &st) == 0) /* since 5.6; /proc's births are shifted */
+        both += (uint32_t)st.st_ino * UINT32_C(0x9e3779b1);
     errno = saved;
-    return inode;
+    return both;
 }

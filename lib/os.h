@@ -38,7 +38,7 @@ void os_pause(void);
 unsigned os_usable_cpus(uint64_t now_ns);
 
 /* The CPU quota of this process's control groups in CPUs, rounded up; UINT32_MAX: none. `root` goes
- * in front of /proc and /sys: "" but in tests. In quota.c. */
+ * in front of /proc and /sys: "" but in tests. One caller at a time. In quota.c. */
 unsigned os_quota_cpus(const char *root);
 
 /* Reads a small file into buf as a string; returns its length or a negative errno. */
@@ -50,7 +50,7 @@ bool os_is_thread_dead(uint32_t tid);
 /* When the thread was started, in clock ticks since boot, shortened to 32 bits; 0: cannot tell. */
 uint32_t os_thread_birth(uint32_t tid);
 
-/* Which PID namespace this process is in; 0: cannot tell. */
-uint32_t os_pid_namespace(void);
+/* Which PID and time namespaces this process is in, as one number; 0: cannot tell. */
+uint32_t os_namespaces(void);
 
 #endif

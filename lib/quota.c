@@ -11,6 +11,12 @@
 
 #define NO_QUOTA UINT32_MAX
 
+/* Not on the stack, which in a signal handler or a small thread may be no larger. One caller at a
+ * time. */
+static struct {
+    char text[8192], group[4300], path[4400];
+} room;
+
 static unsigned as_cpus(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0)
@@ -21,11 +27,11 @@ static unsigned as_cpus(long long quota, long long period)
 
 static unsigned quota_v2(const char *group)
 {
-    char path[4400], text[64];
+    char text[64];
     long long quota, period;
 
-    snprintf(path, sizeof(path), "%s/cpu.max", group);
-    if (os_read_file(path, text, sizeof(text)) <= 0 ||
+    snprintf(room.path, sizeof(room.path), "%s/cpu.max", group);
+    if (os_read_file(room.path, text, sizeof(text)) <= 0 ||
         sscanf(text, "%lld %lld", &quota, &period) != 2) /* "max 100000": none */
         return NO_QUOTA;
     return as_cpus(quota, period);
@@ -33,14 +39,14 @@ static unsigned quota_v2(const char *group)
 
 static unsigned quota_v1(const char *group)
 {
-    char path[4400], text[64];
+    char text[64];
     long long quota, period;
 
-    snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", group);
-    if (os_read_file(path, text, sizeof(text)) <= 0 || sscanf(text, "%lld", &quota) != 1)
+    snprintf(room.path, sizeof(room.path), "%s/cpu.cfs_quota_us", group);
+    if (os_read_file(room.path, text, sizeof(text)) <= 0 || sscanf(text, "%lld", &quota) != 1)
         return NO_QUOTA;
-    snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", group);
-    if (os_read_file(path, text, sizeof(text)) <= 0 || sscanf(text, "%lld", &period) != 1)
+    snprintf(room.path, sizeof(room.path), "%s/cpu.cfs_period_us", group);
+    if (os_read_file(room.path, text, sizeof(text)) <= 0 || sscanf(text, "%lld", &period) != 1)
         return NO_QUOTA;
     return as_cpus(quota, period);
 }
@@ -49,11 +55,10 @@ static unsigned quota_v1(const char *group)
 static unsigned least_up_from(const char *mount, const char *name,
                               unsigned (*quota)(const char *group))
 {
-    char group[4300];
+    char *group = room.group, *end;
     unsigned least = NO_QUOTA, here;
-    char *end;
 
-    snprintf(group, sizeof(group), "%s%s", mount, name);
+    snprintf(group, sizeof(room.group), "%s%s", mount, name);
     for (;;) {
         here = quota(group);
         least = here < least ? here : least;
@@ -97,13 +102,13 @@ static unsigned quota_of_line(const char *root, char *line)
 
 unsigned os_quota_cpus(const char *root)
 {
-    char path[256], text[8192], *line, *end;
+    char path[256], *line, *end;
     unsigned least = NO_QUOTA, here;
 
     snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-    if (os_read_file(path, text, sizeof(text)) <= 0)
+    if (os_read_file(path, room.text, sizeof(room.text)) <= 0)
         return NO_QUOTA;
-    for (line = text; *line; line = end) {
+    for (line = room.text; *line; line = end) {
         end = line + strcspn(line, "\n");
         if (*end)
             *end++ = '\0';

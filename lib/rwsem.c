@@ -25,7 +25,8 @@ static void forget_tid(void)
     RWSEM__SELF = 0; /* the child's only thread has another TID */
 }
 
-__attribute__((constructor)) static void start(void)
+/* Early, so that in a statically linked program the fork handlers come before the program's own. */
+__attribute__((constructor(101))) static void start(void)
 {
     bool is_annotating = rwsem__start_annotating();
 
@@ -193,9 +194,9 @@ void rwsem_downgrade_write(rwsem_t *sem)
 int rwsem_try_upgrade(rwsem_t *sem)
 {
     uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
-    uint64_t hold = rwsem__own_hold();
+    uint64_t hold = rwsem__own_hold() | (word & WORD_SHARED ? rwsem__shared_slot() : 0);
 
-    while (word_readers(word) == 1 && !(word & WORD_HANDOFF)) {
+    while (word_readers(word) == 1 && !(word & (WORD_HANDOFF | WORD_NOT_RECOVERABLE))) {
         /* acquire: pairs with the releases of the readers that left meanwhile */
         if (RWSEM__CAS(&sem->word, &word, word - WORD_READER + hold, RWSEM__ACQUIRE)) {
             ANNOTATE(gives, sem, MODE_READ);
@@ -208,6 +209,10 @@ int rwsem_try_upgrade(rwsem_t *sem)
             return 0;
         }
     }
+    if (word & WORD_NOT_RECOVERABLE)
+        return -ENOTRECOVERABLE;
+    if (word & WORD_SHARED && word & WORD_HANDOFF)
+        rwsem__doubt_reservation(sem);
     return -EBUSY;
 }
 
@@ -226,6 +231,7 @@ int rwsem_init(rwsem_t *sem, unsigned flags)
     RWSEM__STORE(&sem->extra, UINT64_C(0), RWSEM__RELAXED);
     RWSEM__STORE(&sem->word, word, RWSEM__RELAXED);
     ANNOTATE(is_made, sem);
+    rwsem__forget(sem); /* a lock that was there before */
     return 0;
 }
 

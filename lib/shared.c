@@ -13,11 +13,15 @@
  * A waiter that has waited too long sets HANDOFF, which keeps out all who have not waited so long;
  * the next release then wakes everyone. A flag or reservation left behind by a process that was
  * killed costs a look or one bound, not the lock: each waiter becomes overdue by its own clock, and
- * looks again every dead_owner_check_ns.
+ * looks again every dead_owner_check_ns. Calls that do not wait do not become overdue: now and then
+ * one that finds a free lock reserved gives up the reservation, and those that still wait are woken
+ * to make it again.
  *
  * A writer that died: its TID is in the word, and sem->extra tells it from a later thread of the
- * same number (PID namespace and time of start). extra is 0 while the word changes hands, so that
- * one writer's mark is never read with another's TID; a dead TID is then judged by itself.
+ * same number (namespaces and time of start). extra is 0 while the word changes hands, so that one
+ * writer's mark is never read with another's TID; a dead TID is then judged by itself. In the word,
+ * set in the same step as the TID, is a short form of the namespaces that the TID means something
+ * in: elsewhere nobody judges it.
  */
 #include "probes.h"
 #include "slow.h"
@@ -44,26 +48,38 @@ static void wake_all(rwsem_t *sem)
     os_futex_wake(flags_of(sem), OS_ALL, BITS_READ | BITS_WRITE, OS_ACROSS_PROCESSES);
 }
 
-/* What tells this thread from others of its TID: PID namespace and birth. Never 0 where it can be
- * told; 0 where not. */
-static uint64_t own_mark(void)
-{
-    static __thread uint64_t known_for, mark;
-    uint64_t hold = rwsem__own_hold();
-    uint32_t birth;
+/* What tells this thread from others of its TID. */
+struct identity {
+    uint64_t known_for; /* the hold that it belongs to: a child of fork() has another */
+    uint64_t mark;      /* namespaces and birth; 0 where these can't be told */
+    uint64_t slot;      /* the namespaces once more, shortened, as the word has them */
+};
 
-    if (known_for != hold) {
+static const struct identity *own_identity(void)
+{
+    static __thread struct identity own;
+    uint64_t hold = rwsem__own_hold();
+    uint32_t birth, spaces;
+
+    if (own.known_for != hold) {
         birth = os_thread_birth(word_holder(hold));
-        mark = birth ? (uint64_t)os_pid_namespace() << 32 | birth : 0;
-        known_for = hold;
+        spaces = os_namespaces();
+        own.mark = birth ? (uint64_t)spaces << 32 | birth : 0;
+        own.slot = (uint64_t)((spaces * UINT32_C(0x9e3779b1)) >> 16) << WORD_SLOT_SHIFT;
+        own.known_for = hold;
     }
-    return mark;
+    return &own;
+}
+
+uint64_t rwsem__shared_slot(void)
+{
+    return own_identity()->slot;
 }
 
 void rwsem__shared_has_writer(rwsem_t *sem)
 {
     /* relaxed: read together with the word, which is read again after it; see is_writer_dead() */
-    RWSEM__STORE(&sem->extra, own_mark(), RWSEM__RELAXED);
+    RWSEM__STORE(&sem->extra, own_identity()->mark, RWSEM__RELAXED);
 }
 
 /* Is the writer that `word` names surely dead? If so extra is made 0 for the one that follows. */
@@ -76,7 +92,8 @@ static bool is_writer_dead(rwsem_t *sem, uint64_t word)
 
     if (!(word & WORD_WRITER))
         return false;
-    if (mark && mark >> 32 != os_pid_namespace())
+    if ((word & WORD_SLOT_MASK) != rwsem__shared_slot() ||
+        (mark && mark >> 32 != own_identity()->mark >> 32))
         return false; /* its numbers mean nothing here */
     is_dead = os_is_thread_dead(tid);
     if (!is_dead && mark) {
@@ -95,13 +112,14 @@ static bool is_writer_dead(rwsem_t *sem, uint64_t word)
  * -EOWNERDEAD, or -EBUSY. */
 static int take_over(struct rwsem__request *rq)
 {
-    uint64_t word = RWSEM__LOAD(&rq->sem->word, RWSEM__RELAXED);
+    /* acquire: before the mark is looked at */
+    uint64_t word = RWSEM__LOAD(&rq->sem->word, RWSEM__ACQUIRE);
     uint64_t dead = word & WORD_WRITE_HOLD, next;
 
     if (!is_writer_dead(rq->sem, word))
         return -EBUSY;
     while ((word & WORD_WRITE_HOLD) == dead) { /* flags may still change */
-        next = (word & ~WORD_WRITE_HOLD) | rwsem__own_hold() | WORD_OWNER_DIED;
+        next = (word & ~WORD_WRITE_HOLD) | rwsem__own_hold() | WORD_OWNER_DIED; /* slot: alike */
         if (rq->node.is_overdue)
             next &= ~WORD_HANDOFF; /* it was reserved for this one */
         /* acquire: what the dead one released before; it released nothing since */
@@ -136,6 +154,8 @@ static int try_take(struct rwsem__request *rq, bool has_slept, uint64_t *seen)
         if (word_readers(word) >= WORD_MAX_READERS)
             return -EAGAIN;
         next = word + rq->hold;
+        if (rq->mode == MODE_WRITE)
+            next |= rwsem__shared_slot();
         if (rq->node.is_overdue)
             next &= ~WORD_HANDOFF;
         if (has_slept && rq->mode == MODE_WRITE)
@@ -149,18 +169,27 @@ static int try_take(struct rwsem__request *rq, bool has_slept, uint64_t *seen)
     }
 }
 
-/* One that waited leaves without the lock: whatever wake-up or reservation it had is everyone's. */
+/* One that waited leaves without the lock: whatever wake-up or reservation it had is everyone's.
+ * All are woken even where no flag is set: the release that woke this one has cleared the flag
+ * under which others may sleep, and one that came in between kept this one from setting it again.
+ */
 static void pass_on(rwsem_t *sem)
 {
     uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
 
     /* relaxed: hands on no data */
-    while (word & (WORD_SLEEPERS | WORD_HANDOFF)) {
-        if (RWSEM__CAS(&sem->word, &word, word & ~(WORD_SLEEPERS | WORD_HANDOFF), RWSEM__RELAXED)) {
-            wake_all(sem);
-            return;
-        }
-    }
+    while (word & (WORD_SLEEPERS | WORD_HANDOFF) &&
+           !RWSEM__CAS(&sem->word, &word, word & ~(WORD_SLEEPERS | WORD_HANDOFF), RWSEM__RELAXED))
+        ;
+    wake_all(sem);
+}
+
+void rwsem__doubt_reservation(rwsem_t *sem)
+{
+    enum { ONE_IN = 64, TICK_NS = 1024 };
+
+    if (os_now_ns() / TICK_NS % ONE_IN == 0)
+        pass_on(sem);
 }
 
 /* Sleeps once, if the lock still is as `word` says. Returns what the futex did, -EAGAIN if not. */
@@ -207,6 +236,9 @@ static int wait(struct rwsem__request *rq, uint64_t word)
             rc = -EINTR;
         else if (rc == -EBUSY && now_ns >= rq->limits->until_ns)
             rc = -ETIMEDOUT;
+        /* whoever leaves looks first, or short deadlines would never find a dead writer */
+        if ((rc == -EINTR || rc == -ETIMEDOUT) && take_over(rq) == -EOWNERDEAD)
+            return -EOWNERDEAD;
     }
     if (rc)
         pass_on(rq->sem);
@@ -220,9 +252,12 @@ int rwsem__take_shared(struct rwsem__request *rq)
     uint64_t word = 0;
     int rc = try_take(rq, false, &word);
 
-    if (rc == -EBUSY && rq->limits->is_try)
-        return take_over(rq);
-    return rc == -EBUSY ? wait(rq, word) : rc;
+    if (rc != -EBUSY || !rq->limits->is_try)
+        return rc == -EBUSY ? wait(rq, word) : rc;
+    rc = take_over(rq);
+    if (rc == -EBUSY && word & WORD_HANDOFF && !(word & WORD_HELD))
+        rwsem__doubt_reservation(rq->sem);
+    return rc;
 }
 
 /* Whom a release that leaves `left` wakes, as the futex's bits; *count of them. Readers and writers
@@ -251,7 +286,7 @@ void rwsem__release_shared(rwsem_t *sem, uint64_t give, uint64_t keep)
         RWSEM__STORE(&sem->extra, UINT64_C(0), RWSEM__RELAXED); /* ordered by the release below */
     word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED);
     do {
-        left = word - give + keep;
+        left = (word & ~(give & WORD_WRITER ? WORD_SLOT_MASK : 0)) - give + keep;
         if (left & WORD_OWNER_DIED && give & WORD_WRITER)
             left = (left & ~WORD_OWNER_DIED) | WORD_NOT_RECOVERABLE;
         bits = choose(left, give & WORD_WRITER, &count);

@@ -73,6 +73,11 @@ void rwsem__wait_for_queue(unsigned *tries);
 int rwsem__take_shared(struct rwsem__request *rq);
 void rwsem__release_shared(rwsem_t *sem, uint64_t give, uint64_t keep);
 /* The caller has become the writer by an upgrade. */
+/* Shared locks. What a writer of this thread sets in the word besides its hold. */
+uint64_t rwsem__shared_slot(void);
+/* Shared locks. For calls that do not wait and find the lock reserved, maybe for the dead: one in
+ * 64 of them, by the clock, ends the reservation and wakes all that wait. */
+void rwsem__doubt_reservation(rwsem_t *sem);
 void rwsem__shared_has_writer(rwsem_t *sem);
 
 /* This thread's write hold, its TID looked up at the first call. */

@@ -6,6 +6,7 @@
 #include "watch.h"
 #include "tunables.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +14,47 @@ enum { BUCKETS = 1024 };
 
 static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct rwsem__watched *table[BUCKETS];
-static __thread struct rwsem__held_list held_list;
+static uint64_t last_id;
+/* Made when it is first needed: room in every thread is dear to libraries that are loaded late. */
+static __thread struct rwsem__held_list *held_list;
 
 int rwsem__debug_level;
+bool rwsem__must_abort;
 
-static void lock_table(void)
+/* What is kept off while the table is locked: handlers, which may use other watched locks, and
+ * cancellation. */
+struct peace {
+    sigset_t signals;
+    int cancel;
+};
+
+static void lock_table(struct peace *before)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before->signals);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancel);
+    pthread_mutex_lock(&table_mutex);
+}
+
+static void unlock_table(const struct peace *before)
+{
+    bool must_abort = rwsem__must_abort;
+
+    pthread_mutex_unlock(&table_mutex);
+    pthread_setcancelstate(before->cancel, NULL);
+    pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
+    if (must_abort)
+        abort();
+}
+
+static void lock_for_fork(void)
 {
     pthread_mutex_lock(&table_mutex);
 }
 
-static void unlock_table(void)
+static void unlock_after_fork(void)
 {
     pthread_mutex_unlock(&table_mutex);
 }
@@ -36,7 +68,7 @@ bool rwsem__start_watching(void)
     rwsem__debug_level = (int)level;
 
     /* the child gets a table that nobody is in the middle of changing */
-    (void)pthread_atfork(lock_table, unlock_table, unlock_table);
+    (void)pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
     return level || stats;
 }
 
@@ -61,6 +93,7 @@ static struct rwsem__watched *get(rwsem_t *sem)
 
     if (!lock && (lock = calloc(1, sizeof(*lock)))) {
         lock->sem = sem;
+        lock->id = ++last_id;
         lock->next = *bucket;
         *bucket = lock;
     }
@@ -101,42 +134,70 @@ static void count(struct rwsem_stats *stats, const struct rwsem__story *story,
     stats->handoffs += story->handoffs;
 }
 
-static void push_held(rwsem_t *sem, enum rwsem__mode mode)
+static pthread_key_t list_key;
+
+static void free_list(void *list)
 {
-    if (held_list.count < WATCH_HELD)
-        held_list.held[held_list.count++] = (struct rwsem__held){sem, mode, os_now_ns()};
+    held_list = NULL; /* another thread-specific destructor may make a new one */
+    free(list);
+}
+
+static void make_key(void)
+{
+    (void)pthread_key_create(&list_key, free_list);
+}
+
+/* This thread's list; NULL without memory: then nothing is known of what it holds. */
+static struct rwsem__held_list *own_list(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (!held_list && !pthread_once(&once, make_key) && (held_list = calloc(1, sizeof(*held_list))))
+        (void)pthread_setspecific(list_key, held_list);
+    return held_list;
+}
+
+/* The following with the table locked, for the list is no signal handler's to meet half changed. */
+
+static void push_held(const struct rwsem__watched *lock, enum rwsem__mode mode)
+{
+    struct rwsem__held_list *list = own_list();
+
+    if (list && list->count < WATCH_HELD)
+        list->held[list->count++] = (struct rwsem__held){lock->sem, lock->id, mode, os_now_ns()};
 }
 
 /* Forgets the newest hold of the lock, and tells how long it was; false: this thread has none. */
-static bool pop_held(const rwsem_t *sem, uint64_t *ns)
+static bool pop_held(const struct rwsem__watched *lock, uint64_t *ns)
 {
+    struct rwsem__held_list *list = own_list();
     unsigned i;
 
-    for (i = held_list.count; i-- > 0;) {
-        if (held_list.held[i].sem != sem)
+    for (i = list ? list->count : 0; i-- > 0;) {
+        if (list->held[i].id != lock->id)
             continue;
-        *ns = os_now_ns() - held_list.held[i].since_ns;
-        held_list.count--;
-        memmove(&held_list.held[i], &held_list.held[i + 1],
-                (held_list.count - i) * sizeof(held_list.held[0]));
+        *ns = os_now_ns() - list->held[i].since_ns;
+        list->count--;
+        memmove(&list->held[i], &list->held[i + 1], (list->count - i) * sizeof(list->held[0]));
         return true;
     }
     return false;
 }
 
-/* Forgets holds for reading that may have been released elsewhere: nothing can be said of them.
- * With the table locked. */
-static void drop_handed_over(void)
+/* Forgets holds for reading that may have been released elsewhere, of which nothing can be said,
+ * and those of locks that are no more. */
+static void drop_unsure(struct rwsem__held_list *list)
 {
     const struct rwsem__watched *lock;
     unsigned i, kept = 0;
 
-    for (i = 0; i < held_list.count; i++) {
-        lock = rwsem__find_watched(held_list.held[i].sem);
-        if (held_list.held[i].mode == MODE_WRITE || !lock || !lock->hands_over)
-            held_list.held[kept++] = held_list.held[i];
+    for (i = 0; i < list->count; i++) {
+        lock = rwsem__find_watched(list->held[i].sem);
+        if (lock && lock->id == list->held[i].id &&
+            (list->held[i].mode == MODE_WRITE || !lock->hands_over))
+            list->held[kept++] = list->held[i];
     }
-    held_list.count = kept;
+    list->count = kept;
 }
 
 int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem__limits *limits)
@@ -144,29 +205,30 @@ int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem_
     struct rwsem__story story = {.wait_ns = 0};
     struct rwsem__limits told = *limits;
     struct rwsem__watched *lock;
+    struct peace peace;
     int rc;
 
-    lock_table();
+    lock_table(&peace);
     lock = get(sem);
-    if (lock && rwsem__is_checked(sem)) {
-        drop_handed_over();
-        rwsem__check_take(lock, mode, limits->is_try, &held_list);
+    if (lock && rwsem__is_checked(sem) && own_list()) {
+        drop_unsure(own_list());
+        rwsem__check_take(lock, mode, limits->is_try, own_list());
     }
-    unlock_table();
+    unlock_table(&peace);
     told.story = &story;
     rc = rwsem__take(sem, mode, &told);
-    lock_table();
+    lock_table(&peace);
     lock = rwsem__find_watched(sem);
     if (lock) {
+        if (rc == 0)
+            push_held(lock, mode);
         count(&lock->stats, &story, mode, rc);
         if (rc == 0 && rwsem__is_checked(sem)) {
             lock->last_tid = word_holder(rwsem__own_hold());
             rwsem__note_stack(&lock->last_stack);
         }
     }
-    unlock_table();
-    if (rc == 0)
-        push_held(sem, mode);
+    unlock_table(&peace);
     return rc;
 }
 
@@ -174,12 +236,14 @@ bool rwsem__watched_release(rwsem_t *sem, enum rwsem__mode mode)
 {
     /* relaxed: the caller's own hold is in it, or it is a misuse */
     uint64_t word = RWSEM__LOAD(&sem->word, RWSEM__RELAXED), ns = 0;
-    bool is_own = pop_held(sem, &ns), is_fine = true;
+    bool is_own, is_fine = true;
     struct rwsem__watched *lock;
+    struct peace peace;
 
-    lock_table();
+    lock_table(&peace);
     lock = get(sem);
     if (lock) {
+        is_own = pop_held(lock, &ns);
         if (is_own)
             count_time(ns, &lock->stats.hold_ns, &lock->stats.hold_max_ns,
                        lock->stats.holds_by_log2_ns);
@@ -187,33 +251,40 @@ bool rwsem__watched_release(rwsem_t *sem, enum rwsem__mode mode)
             is_fine = rwsem__check_release(lock, mode, word);
         lock->hands_over |= mode == MODE_READ && is_fine && !is_own;
     }
-    unlock_table();
+    unlock_table(&peace);
     return is_fine;
 }
 
 bool rwsem__watched_change(rwsem_t *sem, enum rwsem__mode mode)
 {
     bool is_fine = mode == MODE_WRITE || rwsem__watched_release(sem, MODE_WRITE);
+    struct rwsem__watched *lock;
+    struct peace peace;
     uint64_t ns;
 
-    if (mode == MODE_WRITE)
-        (void)pop_held(sem, &ns);
-    if (is_fine)
-        push_held(sem, mode);
+    lock_table(&peace);
+    lock = is_fine ? get(sem) : NULL;
+    if (lock) {
+        if (mode == MODE_WRITE)
+            (void)pop_held(lock, &ns);
+        push_held(lock, mode);
+    }
+    unlock_table(&peace);
     return is_fine;
 }
 
 void rwsem__report_destroy(rwsem_t *sem)
 {
     struct rwsem__watched *lock;
+    struct peace peace;
 
     if (!rwsem__is_watched(sem) || !rwsem__is_checked(sem))
         return;
-    lock_table();
+    lock_table(&peace);
     lock = get(sem);
     if (lock)
         rwsem__report(lock, MISUSE_DESTROY, NULL);
-    unlock_table();
+    unlock_table(&peace);
 }
 
 static void drop_edges(struct rwsem__watched *from, const struct rwsem__watched *to)
@@ -232,12 +303,13 @@ static void drop_edges(struct rwsem__watched *from, const struct rwsem__watched 
 
 void rwsem__forget(rwsem_t *sem)
 {
+    struct peace peace;
     struct rwsem__watched **link, *lock, *other;
     size_t i;
 
     if (!rwsem__is_watched(sem))
         return;
-    lock_table();
+    lock_table(&peace);
     for (link = bucket_of(sem); *link && (*link)->sem != sem; link = &(*link)->next)
         ;
     lock = *link;
@@ -250,34 +322,36 @@ void rwsem__forget(rwsem_t *sem)
         drop_edges(lock, NULL);
         free(lock);
     }
-    unlock_table();
+    unlock_table(&peace);
 }
 
 int rwsem_get_stats(const rwsem_t *sem, struct rwsem_stats *stats)
 {
     struct rwsem__watched *lock;
+    struct peace peace;
     int rc = -ENOENT;
 
-    lock_table();
+    lock_table(&peace);
     lock = rwsem__find_watched(sem);
     if (lock) {
         *stats = lock->stats;
         rc = 0;
     }
-    unlock_table();
+    unlock_table(&peace);
     return rc;
 }
 
 int rwsem_set_name(rwsem_t *sem, const char *name)
 {
     struct rwsem__watched *lock;
+    struct peace peace;
 
     if (!rwsem__is_watched(sem))
         return -ENOENT;
-    lock_table();
+    lock_table(&peace);
     lock = get(sem);
     if (lock)
         lock->name = name;
-    unlock_table();
+    unlock_table(&peace);
     return lock ? 0 : -ENOMEM;
 }

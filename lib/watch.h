@@ -35,6 +35,7 @@ enum misuse {
 
 struct rwsem__watched {
     struct rwsem__watched *next; /* in its bucket */
+    uint64_t id;                 /* no other entry had it: the memory may be another lock's later */
     rwsem_t *sem;
     const char *name; /* or NULL */
     struct rwsem_stats stats;
@@ -48,6 +49,7 @@ struct rwsem__watched {
 
 struct rwsem__held {
     rwsem_t *sem;
+    uint64_t id; /* of its entry */
     enum rwsem__mode mode;
     uint64_t since_ns;
 };
@@ -70,6 +72,8 @@ struct rwsem__watched *rwsem__find_watched(const rwsem_t *sem);
 
 /* Set once from RWSEM_DEBUG: 0 off, 1 report, 2 report and abort. */
 extern int rwsem__debug_level;
+/* A report was made that is to end the process, once the table is unlocked. */
+extern bool rwsem__must_abort;
 
 /* Is the watched lock checked for misuse, too? Those are that were made to be watched. */
 static inline bool rwsem__is_checked(const rwsem_t *sem)

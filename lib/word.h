@@ -16,6 +16,7 @@
  *  HANDOFF  the lock is reserved: only the thread that was called from the queue may take it.
  *  WOKEN    one writer has been taken out of the queue and called, and has not yet had its try.
  *  BIASED   reserved for readers that count on their own CPU; the slot is their counters' index.
+ *           (In a shared lock that is held for writing, the slot tells the writer's namespaces.)
  *  RECURSIVE, SHARED, WATCHED   modes, set by rwsem_init() and never changed.
  *  SLEEP_READ, SLEEP_WRITE, OWNER_DIED, NOT_RECOVERABLE   shared locks only.
  *

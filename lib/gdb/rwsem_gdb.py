@@ -49,7 +49,7 @@ class RwsemWord:
     def nonsense(self):
         """Why this can't be a lock, or None."""
         known = sum(1 << bit for bit in self.BITS.values())
-        if self.has("BIASED"):
+        if self.has("BIASED", "SHARED"):
             known |= 0xffff << self.SLOT_SHIFT
         unknown = self.word & (1 << self.HOLDER_SHIFT) - 1 & ~known
         if unknown:

@@ -58,13 +58,18 @@ int main()
     {
         std::atomic<int> ends{0};
         mutex.lock();
-        std::thread one([&] { ends += mutex.try_lock_for(std::chrono::hours::max()) ? 1 : 100; });
+        std::thread one([&] {
+            ends += mutex.try_lock_for(std::chrono::hours::max()) ? 1 : 100;
+            mutex.unlock();
+        });
         std::this_thread::sleep_for(20ms);
         CHECK(ends == 0);
+        CHECK(!elsewhere(
+            [&] { return mutex.try_lock_until(std::chrono::system_clock::time_point::min()); }));
+        CHECK(!elsewhere([&] { return mutex.try_lock_for(std::chrono::hours::min()); }));
         mutex.unlock();
         one.join();
         CHECK(ends == 1);
-        mutex.unlock();
     }
     try {
         rwsem::shared_mutex bad(1u << 20);

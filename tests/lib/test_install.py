@@ -73,6 +73,15 @@ class Installed(unittest.TestCase):
             self.build_and_run("c++", os.path.join(ROOT, "tests", "lib", "test_face.cpp"),
                                *options, "-pthread")
 
+    def test_it_can_be_loaded_late(self):
+        """The room that is left in every thread for libraries of dlopen() is small."""
+        if not shutil.which("readelf"):
+            self.skipTest("readelf is not installed")
+        done = subprocess.run(["readelf", "-lW", self.libs + "/librwsem.so.0"],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+        size = [line.split()[5] for line in done.splitlines() if line.split()[:1] == ["TLS"]]
+        self.assertLessEqual(int(size[0], 16), 64)
+
     def test_only_the_names_of_the_map_are_exported(self):
         done = subprocess.run(["nm", "-D", "--defined-only", self.libs + "/librwsem.so.0"],
                               stdout=subprocess.PIPE, text=True, check=True).stdout

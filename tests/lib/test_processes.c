@@ -126,6 +126,65 @@ static void a_try_finds_the_dead_writer_too(void **state)
     rwsem_up_write(&page->sem);
 }
 
+/* Waits that end before it is time to look after the writer are no way round finding it. */
+static void short_deadlines_find_the_dead_writer_too(void **state)
+{
+    pid_t pid = child(take_to_write);
+    struct timespec deadline;
+
+    until_reached(1);
+    kill_child(pid);
+    deadline = in_ms(5);
+    assert_int_equal(rwsem_down_write_until(&page->sem, &deadline), -EOWNERDEAD);
+    assert_int_equal(rwsem_consistent(&page->sem), 0);
+    rwsem_up_write(&page->sem);
+}
+
+/* What one that waited too long has reserved is not lost with it, even for those that only try. */
+static void a_killed_waiter_does_not_keep_the_lock_from_tries(void **state)
+{
+    pid_t pid;
+    int i;
+
+    assert_int_equal(rwsem_down_write(&page->sem), 0);
+    pid = child(wait_to_write);
+    until_reached(1);
+    while (!(page->sem.word & 0x10)) /* HANDOFF */
+        usleep(1000);
+    kill_child(pid);
+    rwsem_up_write(&page->sem);
+    for (i = 0; i < 10000 && rwsem_try_down_write(&page->sem); i++)
+        usleep(100);
+    assert_true(i < 10000);
+    rwsem_up_write(&page->sem);
+}
+
+/* The TID of a writer in another PID namespace may be that of nobody here. */
+static void a_writer_of_other_namespaces_is_not_taken_for_dead(void **state)
+{
+    struct timespec deadline = in_ms(5);
+    pid_t pid = child(take_to_write);
+
+    until_reached(1);
+    kill_child(pid);
+    page->sem.word ^= UINT64_C(1) << 20; /* in the slot, where its namespaces are */
+    page->sem.extra = 0;
+    assert_int_equal(rwsem_try_down_write(&page->sem), -EBUSY);
+    assert_int_equal(rwsem_down_read_until(&page->sem, &deadline), -ETIMEDOUT);
+}
+
+static void a_lost_lock_is_not_upgraded(void **state)
+{
+    pid_t pid = child(take_to_write);
+
+    until_reached(1);
+    kill_child(pid);
+    assert_int_equal(rwsem_down_read(&page->sem), -EOWNERDEAD);
+    rwsem_downgrade_write(&page->sem);
+    assert_int_equal(rwsem_try_upgrade(&page->sem), -ENOTRECOVERABLE);
+    rwsem_up_read(&page->sem);
+}
+
 static void a_lock_given_up_unrepaired_is_lost(void **state)
 {
     pid_t pid = child(take_to_write);
@@ -246,6 +305,10 @@ int main(int argc, char **argv)
         CASE(a_killed_writer_is_reported_to_the_next_taker),
         CASE(a_killed_writer_not_yet_waited_for_counts_as_dead),
         CASE(a_try_finds_the_dead_writer_too),
+        CASE(short_deadlines_find_the_dead_writer_too),
+        CASE(a_killed_waiter_does_not_keep_the_lock_from_tries),
+        CASE(a_writer_of_other_namespaces_is_not_taken_for_dead),
+        CASE(a_lost_lock_is_not_upgraded),
         CASE(a_lock_given_up_unrepaired_is_lost),
         CASE(a_living_writer_is_not_taken_for_dead),
         CASE(a_reused_tid_is_not_taken_for_the_writer),

@@ -81,7 +81,7 @@ uint32_t os_thread_birth(uint32_t tid)
     return 1;
 }
 
-uint32_t os_pid_namespace(void)
+uint32_t os_namespaces(void)
 {
     return 1;
 }

@@ -66,6 +66,20 @@ class DebugMode(unittest.TestCase):
         self.assertEqual(err.count("rwsem: "), 1, err)
         self.assertIn("lock-order inversion", err)
 
+    def test_a_lock_made_anew_has_no_past(self):
+        for case in ("made_anew", "handed_over_and_gone"):
+            self.assertEqual(run(case, RWSEM_DEBUG="1"), (0, ""))
+
+    def test_a_handler_may_use_another_lock(self):
+        for variable in ("RWSEM_STATS", "RWSEM_DEBUG"):
+            self.assertEqual(run("used_in_a_handler", **{variable: "1"}), (0, ""))
+
+    def test_a_report_is_no_cancellation_point(self):
+        status, err = run("cancelled", RWSEM_DEBUG="1")
+        self.assertEqual(status, 0, err)
+        self.assertIn("recursive read", err)
+        self.assertIn(", thread ", err)
+
     def test_level_2_aborts(self):
         status, err = run("up_without_down", RWSEM_DEBUG="2")
         self.assertEqual(status, -6, err)
@@ -80,6 +94,11 @@ class Statistics(unittest.TestCase):
 
     def test_others_count_nothing(self):
         self.assertEqual(run("counts_nothing"), (0, ""))
+
+
+class Stack(unittest.TestCase):
+    def test_a_thread_with_the_smallest_stack_can_wait(self):
+        self.assertEqual(run("small_stack"), (0, ""))
 
 
 class Tunables(unittest.TestCase):

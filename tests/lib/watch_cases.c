@@ -3,6 +3,7 @@
 #include "watchdog.h"
 #include <pthread.h>
 #include <string.h>
+#include <sys/time.h>
 
 static rwsem_t a, b, c;
 
@@ -125,6 +126,102 @@ static int handed_over(void)
     return 0;
 }
 
+/* Another lock in the same memory has an order of its own. */
+static int made_anew(void)
+{
+    take_both(&a, &b);
+    (void)rwsem_init(&a, 0);
+    take_both(&b, &a);
+    return 0;
+}
+
+static int handed_over_and_gone(void)
+{
+    pthread_t thread;
+
+    (void)rwsem_down_read(&b);
+    (void)rwsem_down_read(&a);
+    pthread_create(&thread, NULL, up_read_elsewhere, NULL);
+    pthread_join(thread, NULL);
+    rwsem_up_read(&b);
+    if (rwsem_destroy(&a))
+        return 1;
+    (void)rwsem_down_write(&a);
+    rwsem_up_write(&a);
+    return 0;
+}
+
+static void use_b(int number)
+{
+    (void)rwsem_down_write(&b);
+    rwsem_up_write(&b);
+}
+
+/* A handler may use a lock that the code it interrupts has nothing to do with. */
+static int used_in_a_handler(void)
+{
+    struct itimerval soon = {{0, 200}, {0, 200}};
+    int i;
+
+    signal(SIGVTALRM, use_b);
+    setitimer(ITIMER_VIRTUAL, &soon, NULL);
+    for (i = 0; i < 200000; i++) {
+        (void)rwsem_down_write(&a);
+        rwsem_up_write(&a);
+    }
+    return 0;
+}
+
+static void *be_cancelled_while_reporting(void *arg)
+{
+    (void)rwsem_down_read(&a);
+    pthread_cancel(pthread_self());
+    (void)rwsem_down_read(&a); /* reported */
+    rwsem_up_read(&a);
+    rwsem_up_read(&a);
+    return NULL;
+}
+
+static int cancelled(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, be_cancelled_while_reporting, NULL);
+    pthread_join(thread, NULL);
+    (void)rwsem_down_write(&a);
+    rwsem_up_write(&a);
+    return 0;
+}
+
+static void *take_a(void *arg)
+{
+    (void)rwsem_down_write(&a);
+    rwsem_up_write(&a);
+    return NULL;
+}
+
+/* The first wait of a process finds out about CPUs and control groups. */
+static int small_stack(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t size = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    size = 1 << 20; /* theirs is much of it */
+#endif
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, size))
+        return 1;
+    (void)rwsem_down_write(&a);
+    if (pthread_create(&thread, &attributes, take_a, NULL))
+        return 2;
+    until_contended(&a);
+    rwsem_up_write(&a);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 static void *read_within_3_ms(void *arg)
 {
     struct timespec deadline = in_ms(3);
@@ -198,6 +295,11 @@ static const struct {
     {"right_use", right_use},
     {"flagged", flagged},
     {"handed_over", handed_over},
+    {"made_anew", made_anew},
+    {"handed_over_and_gone", handed_over_and_gone},
+    {"used_in_a_handler", used_in_a_handler},
+    {"cancelled", cancelled},
+    {"small_stack", small_stack},
     {"counts", counts},
     {"counts_all", counts},
     {"counts_nothing", counts_nothing},
