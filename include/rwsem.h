@@ -52,8 +52,8 @@ enum rwsem_flag {
     RWSEM_RECURSIVE_READ = 1,
     /* The lock lies in memory shared by processes, at any address in each. Works without pointers;
      * a writer that died is found (-EOWNERDEAD). A reader that died is not: its read hold stays,
-     * and no writer gets in again. All processes must be in one PID namespace for deaths to be
-     * found. */
+     * and no writer gets in again. Only processes of the same PID and time namespaces find each
+     * other's deaths. */
     RWSEM_SHARED = 2,
     /* Watch this lock: statistics, and the checks of debug mode. Costs two calls and a table entry.
      * Not with RWSEM_SHARED. */
