@@ -103,9 +103,9 @@ void rwsem_up_write(rwsem_t *sem);
 void rwsem_downgrade_write(rwsem_t *sem);
 
 /* Turns the caller's read hold into a write hold if it is the only reader, also past waiting
- * writers, but not when the lock is reserved for the first of them. Returns 0, or with the read hold
- * kept -EBUSY, or -ENOTRECOVERABLE as the taking calls do. Never blocks: waiting would deadlock two
- * upgraders. */
+ * writers, but not when the lock is reserved for the first of them. Returns 0, or with the read
+ * hold kept -EBUSY, or -ENOTRECOVERABLE as the taking calls do. Never blocks: waiting would
+ * deadlock two upgraders. */
 int rwsem_try_upgrade(rwsem_t *sem);
 
 /* Says that the data behind a shared lock is whole again; by the one who was told -EOWNERDEAD and
