@@ -196,11 +196,6 @@ static void summarise_roles(const struct lock_cell *cell, struct lock_variant *v
                                                slowest_of_role(&v->series, writers, threads));
 }
 
-static bool has_figures(const struct lock_variant *v)
-{
-    return v->series.status == OUTCOME_OK || v->series.status == OUTCOME_COLLAPSED;
-}
-
 static unsigned best_of(const struct lock_record *record, const struct lock_cell *cell)
 {
     unsigned best = 0;
@@ -237,7 +232,7 @@ static int place(const struct lock_record *record, struct lock_cell *cell)
     for (unsigned i = 0; i < record->lock_count; i++) {
         struct lock_variant *v = &cell->variants[i];
         struct series against = v->series; /* shares the rounds; only its summary is written */
-        if (!has_figures(v) || !strcmp(v->lock, "none"))
+        if (!lock_competes(v))
             continue;
         int error = series_summarise(&against, &cell->variants[best].series, record->locks[best]);
         if (error)
@@ -296,7 +291,7 @@ static int summarise_cell(const struct lock_record *record, struct lock_cell *ce
     }
     int error = place(record, cell);
     for (unsigned i = 0; i < record->lock_count && !error; i++)
-        if (has_figures(&cell->variants[i]))
+        if (lock_competes(&cell->variants[i]))
             error = find_better(record, cell, i);
     return error;
 }

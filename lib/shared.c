@@ -252,8 +252,10 @@ int rwsem__take_shared(struct rwsem__request *rq)
     uint64_t word = 0;
     int rc = try_take(rq, false, &word);
 
-    if (rc != -EBUSY || !rq->limits->is_try)
-        return rc == -EBUSY ? wait(rq, word) : rc;
+    if (rc != -EBUSY)
+        return rc;
+    if (!rq->limits->is_try)
+        return wait(rq, word);
     rc = take_over(rq);
     if (rc == -EBUSY && word & WORD_HANDOFF && !(word & WORD_HELD))
         rwsem__doubt_reservation(rq->sem);

@@ -204,15 +204,17 @@ int rwsem__watched_take(rwsem_t *sem, enum rwsem__mode mode, const struct rwsem_
 {
     struct rwsem__story story = {.wait_ns = 0};
     struct rwsem__limits told = *limits;
+    struct rwsem__held_list *list;
     struct rwsem__watched *lock;
     struct peace peace;
     int rc;
 
     lock_table(&peace);
     lock = get(sem);
-    if (lock && rwsem__is_checked(sem) && own_list()) {
-        drop_unsure(own_list());
-        rwsem__check_take(lock, mode, limits->is_try, own_list());
+    list = lock && rwsem__is_checked(sem) ? own_list() : NULL;
+    if (list) {
+        drop_unsure(list);
+        rwsem__check_take(lock, mode, limits->is_try, list);
     }
     unlock_table(&peace);
     told.story = &story;

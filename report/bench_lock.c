@@ -2,7 +2,6 @@
 #include "report/bench_lock.h"
 #include "report/number.h"
 #include <math.h>
-#include <string.h>
 
 static void print_heading(const struct lock_record *r, const struct report_style *style, FILE *to)
 {
@@ -99,12 +98,6 @@ static void print_columns(const struct lock_case *is, const struct lock_record *
     fprintf(to, "\n");
 }
 
-static bool has_rate(const struct lock_variant *v)
-{
-    return (v->series.status == OUTCOME_OK || v->series.status == OUTCOME_COLLAPSED) &&
-           strcmp(v->lock, "none") != 0;
-}
-
 /* The fastest of the cell's locks but the first, or NULL. */
 static const struct lock_variant *best_other(const struct lock_record *r,
                                              const struct lock_cell *cell)
@@ -113,7 +106,7 @@ static const struct lock_variant *best_other(const struct lock_record *r,
 
     for (unsigned i = 1; i < r->lock_count; i++) {
         const struct lock_variant *v = &cell->variants[i];
-        if (has_rate(v) &&
+        if (lock_competes(v) &&
             (!best || v->series.summary.rate_per_second > best->series.summary.rate_per_second))
             best = v;
     }
@@ -130,7 +123,7 @@ static void print_standing(const struct lock_record *r, FILE *to)
     for (unsigned c = 0; c < r->cell_count; c++) {
         const struct lock_cell *cell = &r->cells[c];
         const struct lock_variant *first = &cell->variants[0], *other = best_other(r, cell);
-        if (!other || !has_rate(first))
+        if (!other || !lock_competes(first))
             continue;
         double ratio =
             first->series.summary.rate_per_second / other->series.summary.rate_per_second;
@@ -166,8 +159,8 @@ void report_lock_table(const struct lock_record *r, const struct report_style *s
     fprintf(
         to,
         "\n* best median rate of the cell, = no difference seen to it, ! another lock is faster "
-        "and "
-        "has shorter longest waits.\nCPU ns, switches: CPU time and context switches an operation. "
+        "and has shorter longest waits.\nCPU ns, switches: CPU time and context switches an "
+        "operation. "
         "slowest: the slowest thread's operations by a fair\nshare (of its role). rd, wr: waits of "
         "readers and of writers, from asking to having. The loop itself, without a\nlock: %s ns an "
         "operation.\n",

@@ -3,6 +3,7 @@
 #include "result/hist_json.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_t *case_to_json(const struct lock_case *is)
 {
@@ -11,6 +12,12 @@ static json_t *case_to_json(const struct lock_case *is)
                      "write_share", is->writers ? json_null() : json_from_real(is->write_share),
                      "inside_ns", json_from_count(is->inside_ns), "outside_ns",
                      json_from_count(is->outside_ns));
+}
+
+bool lock_competes(const struct lock_variant *v)
+{
+    return (v->series.status == OUTCOME_OK || v->series.status == OUTCOME_COLLAPSED) &&
+           strcmp(v->lock, "none") != 0;
 }
 
 const char *lock_place_word(enum lock_place place)

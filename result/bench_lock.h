@@ -55,6 +55,9 @@ struct lock_record {
     int interrupted_by;
 };
 
+/* Has figures, and is a lock: "none" is the limit, not a competitor. */
+bool lock_competes(const struct lock_variant *v);
+
 const char *lock_place_word(enum lock_place place);
 
 /* Adds the record's body to the frame that record_new() made. Returns 0 or -ENOMEM. */

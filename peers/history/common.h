@@ -18,7 +18,8 @@
 #ifndef PEERS_HISTORY_COMMON_H
 #define PEERS_HISTORY_COMMON_H
 
-#include "result/clock.h"
+#include "peers/body.h"
+#include "peers/peer.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -158,5 +159,32 @@ static inline void history_up_write(struct history_lock *lock, const struct hist
     if (__builtin_expect(word & HISTORY_QUEUED, 0))
         history_wake(lock, rules);
 }
+
+/*
+ * Defines peer_linux_YEAR, for which the file has made a static down_write(). All that differs
+ * besides is the rules, and the type of the lock, a history_lock first; what else an adapter needs
+ * follows as members of struct peer.
+ */
+#define HISTORY_PEER(year, rules, type, ...)                                                       \
+    static void down_read(void *lock)                                                              \
+    {                                                                                              \
+        history_down_read(lock, rules);                                                            \
+    }                                                                                              \
+    static void up_read(void *lock)                                                                \
+    {                                                                                              \
+        history_up_read(lock, rules);                                                              \
+    }                                                                                              \
+    static void up_write(void *lock)                                                               \
+    {                                                                                              \
+        history_up_write(lock, rules);                                                             \
+    }                                                                                              \
+    PEER_WORK(work, down_read, up_read, down_write, up_write)                                      \
+    const struct peer peer_linux_##year = {.tells_readers = true,                                  \
+                                           .is_history = true,                                     \
+                                           .size = sizeof(type),                                   \
+                                           .down_write = down_write,                               \
+                                           .up_write = up_write,                                   \
+                                           .work = work,                                           \
+                                           __VA_ARGS__};
 
 #endif

@@ -15,40 +15,13 @@
  * stands in for a kernel's spinlock (common.h).
  */
 #include "peers/history/linux_2011.h"
-#include "peers/body.h"
-#include "peers/peer.h"
 
 const struct history_rules linux_2011 = {.grants_writers = true};
-
-static void down_read(void *lock)
-{
-    history_down_read(lock, &linux_2011);
-}
-
-static void up_read(void *lock)
-{
-    history_up_read(lock, &linux_2011);
-}
 
 static void down_write(void *lock)
 {
     linux_2011_down_write(lock);
 }
 
-static void up_write(void *lock)
-{
-    history_up_write(lock, &linux_2011);
-}
-
-PEER_WORK(work, down_read, up_read, down_write, up_write)
-
-const struct peer peer_linux_2011 = {
-    .name = "linux-2011",
-    .summary = "the kernel's rwsem of 2011: strict order, ownership passed to sleepers",
-    .tells_readers = true,
-    .is_history = true,
-    .size = sizeof(struct history_lock),
-    .down_write = down_write,
-    .up_write = up_write,
-    .work = work,
-};
+HISTORY_PEER(2011, &linux_2011, struct history_lock, .name = "linux-2011",
+             .summary = "the kernel's rwsem of 2011: strict order, ownership passed to sleepers")

@@ -12,9 +12,7 @@
  * one mutex for all semaphores of the system; here each lock has its own, as the mail says it
  * should be.
  */
-#include "peers/body.h"
 #include "peers/history/linux_2011.h"
-#include "peers/peer.h"
 #include <pthread.h>
 
 struct lock {
@@ -32,16 +30,6 @@ static void destroy(void *lock)
     pthread_mutex_destroy(&((struct lock *)lock)->mutex);
 }
 
-static void down_read(void *lock)
-{
-    history_down_read(&((struct lock *)lock)->rwsem, &linux_2011);
-}
-
-static void up_read(void *lock)
-{
-    history_up_read(&((struct lock *)lock)->rwsem, &linux_2011);
-}
-
 static void down_write(void *lock)
 {
     struct lock *l = lock;
@@ -51,22 +39,6 @@ static void down_write(void *lock)
     pthread_mutex_unlock(&l->mutex);
 }
 
-static void up_write(void *lock)
-{
-    history_up_write(&((struct lock *)lock)->rwsem, &linux_2011);
-}
-
-PEER_WORK(work, down_read, up_read, down_write, up_write)
-
-const struct peer peer_linux_2011_mutex = {
-    .name = "linux-2011-mutex",
-    .summary = "the same with a mutex round down_write, as the mail of 2011 patched it",
-    .tells_readers = true,
-    .is_history = true,
-    .size = sizeof(struct lock),
-    .init = init,
-    .destroy = destroy,
-    .down_write = down_write,
-    .up_write = up_write,
-    .work = work,
-};
+HISTORY_PEER(2011_mutex, &linux_2011, struct lock, .name = "linux-2011-mutex",
+             .summary = "the same with a mutex round down_write, as the mail of 2011 patched it",
+             .init = init, .destroy = destroy)

@@ -12,21 +12,9 @@
  * Left out: the fast path's unconditional addition, after which the kernel's writer steals from its
  * slow path; here the one compare-and-swap does both. That steals a little more readily.
  */
-#include "peers/body.h"
 #include "peers/history/common.h"
-#include "peers/peer.h"
 
 const struct history_rules linux_2013 = {0};
-
-static void down_read(void *lock)
-{
-    history_down_read(lock, &linux_2013);
-}
-
-static void up_read(void *lock)
-{
-    history_up_read(lock, &linux_2013);
-}
 
 static void down_write(void *lock)
 {
@@ -34,20 +22,5 @@ static void down_write(void *lock)
         history_compete(lock, &linux_2013);
 }
 
-static void up_write(void *lock)
-{
-    history_up_write(lock, &linux_2013);
-}
-
-PEER_WORK(work, down_read, up_read, down_write, up_write)
-
-const struct peer peer_linux_2013 = {
-    .name = "linux-2013",
-    .summary = "the kernel's rwsem of 2013: writers steal past the queue",
-    .tells_readers = true,
-    .is_history = true,
-    .size = sizeof(struct history_lock),
-    .down_write = down_write,
-    .up_write = up_write,
-    .work = work,
-};
+HISTORY_PEER(2013, &linux_2013, struct history_lock, .name = "linux-2013",
+             .summary = "the kernel's rwsem of 2013: writers steal past the queue")

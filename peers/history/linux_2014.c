@@ -8,21 +8,9 @@
  * Left out: whether the owner runs, and whether somebody else wants the spinner's CPU. spin.h says
  * what stands in for them, and for the line. Nobody spins while readers hold the lock.
  */
-#include "peers/body.h"
 #include "peers/history/spin.h"
-#include "peers/peer.h"
 
 const struct history_rules linux_2014 = {0};
-
-static void down_read(void *lock)
-{
-    history_down_read(lock, &linux_2014);
-}
-
-static void up_read(void *lock)
-{
-    history_up_read(lock, &linux_2014);
-}
 
 static void down_write(void *lock)
 {
@@ -33,20 +21,5 @@ static void down_write(void *lock)
     history_count_turn(spun);
 }
 
-static void up_write(void *lock)
-{
-    history_up_write(lock, &linux_2014);
-}
-
-PEER_WORK(work, down_read, up_read, down_write, up_write)
-
-const struct peer peer_linux_2014 = {
-    .name = "linux-2014",
-    .summary = "the kernel's rwsem of 2014: writers spin, then steal",
-    .tells_readers = true,
-    .is_history = true,
-    .size = sizeof(struct history_spun),
-    .down_write = down_write,
-    .up_write = up_write,
-    .work = work,
-};
+HISTORY_PEER(2014, &linux_2014, struct history_spun, .name = "linux-2014",
+             .summary = "the kernel's rwsem of 2014: writers spin, then steal")

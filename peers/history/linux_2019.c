@@ -14,21 +14,9 @@
  * 617f3ef95177); a head that spins when the hand-off is its own; marking an owner not worth
  * spinning for; and what spin.h says. The owner is the number of the last writer's turn.
  */
-#include "peers/body.h"
 #include "peers/history/spin.h"
-#include "peers/peer.h"
 
 const struct history_rules linux_2019 = {.wakes_all_readers = true, .hand_off_ns = 4000000};
-
-static void down_read(void *lock)
-{
-    history_down_read(lock, &linux_2019);
-}
-
-static void up_read(void *lock)
-{
-    history_up_read(lock, &linux_2019);
-}
 
 /* The fast path does not steal; spinners do. */
 static void down_write(void *lock)
@@ -40,20 +28,5 @@ static void down_write(void *lock)
     history_count_turn(spun);
 }
 
-static void up_write(void *lock)
-{
-    history_up_write(lock, &linux_2019);
-}
-
-PEER_WORK(work, down_read, up_read, down_write, up_write)
-
-const struct peer peer_linux_2019 = {
-    .name = "linux-2019",
-    .summary = "the kernel's rwsem of 2019: stealing ends with a hand-off after 4 ms",
-    .tells_readers = true,
-    .is_history = true,
-    .size = sizeof(struct history_spun),
-    .down_write = down_write,
-    .up_write = up_write,
-    .work = work,
-};
+HISTORY_PEER(2019, &linux_2019, struct history_spun, .name = "linux-2019",
+             .summary = "the kernel's rwsem of 2019: stealing ends with a hand-off after 4 ms")
